@@ -8,6 +8,7 @@
 
 #include "analysis/facts.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 enum {
 	TEXT_BYTES = 800,
@@ -177,6 +178,8 @@ static void ask(struct gt_advice *advice, const struct gt_advice_rule *rule)
 	if (devices > MOST_DEVICES)
 		gt_advice_unasked(advice, "there are more GPUs than are looked at: choose some");
 	for (size_t i = 0; i < devices && i < MOST_DEVICES; i++) {
+		if (!gt_whole_has_rows(advice->facts->view->trace, (gt_id)i))
+			continue;
 		advice->device = (gt_id)i;
 		rule->of_device(advice->facts, (gt_id)i, advice);
 	}

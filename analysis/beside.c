@@ -221,7 +221,7 @@ static void begin(struct walk *walk, const struct gt_activity *activity, gt_time
 	if (stream->running++ == 0)
 		begin_stream(walk, item.stream, device, stream);
 	device->running[PROCESSES] += walk->running_of[stream->group]++ == 0;
-	if (device->running[STREAMS] > total->most_streams)
+	if (item.end_ns > start_ns && device->running[STREAMS] > total->most_streams)
 		total->most_streams = device->running[STREAMS];
 	memcpy(item.clocks, device->clocks, sizeof(item.clocks));
 	push(walk, &item);

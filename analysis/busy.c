@@ -23,11 +23,9 @@ static void see(struct gt_busy *busy, enum gt_activity_type type, struct gt_inte
 
 static bool is_shown(const struct gt_view *view, const struct gt_activity *activity)
 {
-	const int table =
-		activity->type == GT_ACTIVITY_KERNEL ? GT_TABLE_kernels : GT_TABLE_graph_traces;
-
 	return gt_activity_is_work(activity->type) &&
-	       gt_whole_shown(view->trace, table, activity->row) != GT_NONE;
+	       gt_whole_shown(view->trace, gt_activity_tables[activity->type], activity->row) !=
+	               GT_NONE;
 }
 
 void gt_busy_see(struct gt_busy *devices, const struct gt_view *view,
@@ -35,7 +33,7 @@ void gt_busy_see(struct gt_busy *devices, const struct gt_view *view,
 {
 	const struct gt_interval interval = {activity->start_ns, activity->end_ns};
 	const struct gt_inside window = gt_window_of(view);
-	const gt_id device = gt_whole_shown(view->trace, GT_TABLE_devices, activity->device);
+	const gt_id device = gt_whole_device(view->trace, activity->device);
 	struct gt_pieces pieces = gt_pieces_of(&window, interval);
 	struct gt_interval piece;
 	struct gt_busy *busy;

@@ -159,7 +159,7 @@ static void see_activity(struct gt_facts *facts)
 	init_devices(facts, count);
 	gt_activity_walk_init(&walk, facts->calls.trace, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
-		activity.device = gt_whole_shown(shown, GT_TABLE_devices, activity.device);
+		activity.device = gt_whole_device(shown, activity.device);
 		if (activity.device >= count)
 			continue;
 		gt_idle_see(&facts->idle[activity.device], &activity);

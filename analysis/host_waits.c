@@ -508,13 +508,6 @@ struct subject {
 	gt_id stream;
 };
 
-static gt_id stream_of(const struct gt_trace *trace, const struct gt_sync *sync)
-{
-	return sync->stream == GT_NONE && sync->record < trace->syncs.count
-	               ? trace->syncs.rows[sync->record].stream
-	               : sync->stream;
-}
-
 /* When the thread's wait for the same thing before this one returned; 0: it is the first. */
 static gt_time latest_wait(struct finder *finder, const struct gt_sync *sync)
 {
@@ -522,7 +515,7 @@ static gt_time latest_wait(struct finder *finder, const struct gt_sync *sync)
 		.thread = sync->thread,
 		.kind = sync->kind,
 		.context = sync->context,
-		.stream = stream_of(finder->trace, sync),
+		.stream = gt_sync_stream(finder->trace, sync),
 	};
 	const size_t number = gt_index_add(finder->subjects, &subject);
 	gt_time latest_ns;

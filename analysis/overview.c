@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/units.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 enum {
 	MOST_DEVICES = 8, /* with a line each */
@@ -130,10 +131,16 @@ static void add_device(struct gt_result *result, const struct gt_facts *facts, s
 
 static void add_devices(struct gt_result *result, const struct gt_facts *facts)
 {
-	const size_t count = facts->view->trace->devices.count;
+	const struct gt_trace *trace = facts->view->trace;
+	const size_t count = gt_whole_devices(trace);
+	size_t added = 0;
 
-	for (size_t i = 0; i < count && i < MOST_DEVICES; i++)
+	for (gt_id i = 0; i < trace->devices.count && added < MOST_DEVICES; i++) {
+		if (!gt_whole_has_rows(trace, i))
+			continue;
 		add_device(result, facts, i);
+		added++;
+	}
 	if (count <= MOST_DEVICES)
 		return;
 	gt_result_add_text(result, "GPUs");

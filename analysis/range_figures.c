@@ -13,6 +13,7 @@
 #include "model/projection.h"
 #include "model/quiet.h"
 #include "model/timed.h"
+#include "model/whole.h"
 
 const char *const gt_ranges_words[] = {"path", "name", "domain", NULL};
 
@@ -95,6 +96,18 @@ static struct gt_range_spread spread_of(const struct gt_groups *values, size_t g
 	return spread;
 }
 
+/* Shares of its wall time are of what of it is in the window, which may end before it. */
+static void add_quiet(struct gt_range_figures *row, const struct gt_range *range,
+                      const struct gt_quiet *quiet, gt_time window_end_ns)
+{
+	const gt_time end_ns = range->end_ns < window_end_ns ? range->end_ns : window_end_ns;
+
+	if (end_ns <= range->start_ns)
+		return;
+	row->shown_ns += (uint64_t)(end_ns - range->start_ns);
+	row->quiet_ns += gt_quiet_between(quiet, range->start_ns, end_ns);
+}
+
 static void add_wall_times(struct gt_range_totals *totals)
 {
 	const struct gt_trace *trace = totals->ranges.trace;
@@ -123,8 +136,7 @@ static void add_wall_times(struct gt_range_totals *totals)
 		    !gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns))
 			continue;
 		gt_groups_add(&walls, totals->group_of[i], range->end_ns - range->start_ns);
-		totals->rows[totals->group_of[i]].quiet_ns +=
-			gt_quiet_between(&quiet, range->start_ns, range->end_ns);
+		add_quiet(&totals->rows[totals->group_of[i]], range, &quiet, gt_whole_until(trace));
 	}
 	for (size_t i = 0; i < totals->count; i++)
 		totals->rows[i].wall = spread_of(&walls, i);
@@ -132,26 +144,10 @@ static void add_wall_times(struct gt_range_totals *totals)
 	gt_quiet_release(&quiet);
 }
 
-/* So much of its wall time some of its work ran. The window may end before it. */
-static void add_busy(struct gt_range_figures *row, const struct gt_range *range,
-                     const struct gt_cover *within, gt_time window_end_ns)
-{
-	const gt_time end_ns = range->end_ns < window_end_ns ? range->end_ns : window_end_ns;
-	uint64_t busy_ns = within->covered_ns;
-
-	if (!gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns) ||
-	    end_ns <= range->start_ns)
-		return;
-	if (within->begun && within->end_ns > end_ns)
-		busy_ns -= (uint64_t)(within->end_ns - end_ns);
-	row->shown_ns += (uint64_t)(end_ns - range->start_ns);
-	row->busy_ns += busy_ns;
-}
-
 /* What each range took of GPUs: busy and idle of the range, on all GPUs together. */
-static void add_each(struct gt_range_totals *totals, const struct gt_view *view)
+static void add_each(struct gt_range_totals *totals)
 {
-	const struct gt_trace *trace = view->trace;
+	const struct gt_trace *trace = totals->ranges.trace;
 	struct gt_projection each;
 	struct gt_groups busy;
 	struct gt_groups idle;
@@ -168,12 +164,14 @@ static void add_each(struct gt_range_totals *totals, const struct gt_view *view)
 	gt_groups_begin(&idle);
 	for (size_t i = 0; i < trace->ranges.count; i++) {
 		struct gt_range_figures *row = &totals->rows[totals->group_of[i]];
+		const struct gt_range *range = &trace->ranges.rows[i];
 		uint64_t busy_ns = 0;
 		uint64_t idle_ns = 0;
 
-		if (!counts(&trace->ranges.rows[i]))
+		if (!counts(range))
 			continue;
-		add_busy(row, &trace->ranges.rows[i], &each.within[i], view->end_ns);
+		if (gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns))
+			row->busy_ns += each.within[i].covered_ns;
 		for (gt_id at = each.first[i]; at != GT_NONE; at = each.rows.rows[at].next) {
 			const struct gt_projected *part = &each.rows.rows[at];
 
@@ -300,7 +298,7 @@ void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_view *
 	for (size_t i = 0; i < totals->count; i++)
 		totals->rows[i] = (struct gt_range_figures){0};
 	add_wall_times(totals);
-	add_each(totals, view);
+	add_each(totals);
 	add_together(totals);
 	put_in_order(totals);
 }

@@ -36,8 +36,8 @@ struct gt_range_figures {
 	uint64_t ranges;
 	uint64_t open;               /* of these, without an end */
 	struct gt_range_spread wall; /* of those that ended, ns */
-	uint64_t quiet_ns;           /* of that, in which no GPU ran anything */
 	uint64_t shown_ns;           /* of wall, inside the window */
+	uint64_t quiet_ns;           /* of that, in which no GPU ran anything */
 	uint64_t busy_ns;            /* of that, in which any of its work ran on any GPU */
 	uint64_t gpu_ns;             /* in which something ran that was asked for inside */
 	uint64_t by_time_ns; /* of that, in which only what belongs to it by time alone ran */

@@ -74,7 +74,7 @@ static struct gt_range_loss *quiet_of(const struct gt_range_totals *totals,
 	for (size_t i = 0; i < totals->count; i++)
 		losses[i] = (struct gt_range_loss){
 			.lost_ns = totals->rows[i].quiet_ns,
-			.whole_ns = (uint64_t)totals->rows[i].wall.spread.total,
+			.whole_ns = totals->rows[i].shown_ns,
 			.united = gt_share_of_apart(wall, united_ns[i], GT_OF_RECORDING, GT_NONE),
 		};
 	gt_array_free(united_ns);
@@ -167,21 +167,6 @@ static size_t unite_gaps(const struct spans *spans, size_t first, const struct g
 	return at - first;
 }
 
-/* By device: its row where all that happened is. The caller frees it with gt_array_free. */
-static gt_id *whole_devices(const struct gt_trace *trace)
-{
-	const struct gt_trace *whole = gt_whole_of(trace);
-	gt_id *numbers = gt_allocate(trace->devices.count * sizeof(*numbers));
-
-	for (gt_id i = 0; i < whole->devices.count; i++) {
-		const gt_id shown = gt_whole_shown(trace, GT_TABLE_devices, i);
-
-		if (shown < trace->devices.count)
-			numbers[shown] = i;
-	}
-	return numbers;
-}
-
 static struct gt_range_loss *gaps_of(const struct gt_range_totals *totals,
                                      const struct gt_wall *wall)
 {
@@ -190,7 +175,6 @@ static struct gt_range_loss *gaps_of(const struct gt_range_totals *totals,
 	struct gt_range_loss *losses = new_losses(totals->count);
 	struct gt_covered_device *devices;
 	struct spans spans = {0};
-	gt_id *numbers;
 	bool any = false;
 
 	for (size_t i = 0; i < totals->count; i++) {
@@ -207,13 +191,12 @@ static struct gt_range_loss *gaps_of(const struct gt_range_totals *totals,
 		return losses;
 	find_spans(&spans, totals, wall, losses);
 	devices = gt_covered_devices(whole);
-	numbers = whole_devices(trace);
 	for (size_t i = 0; i < spans.list.count; i++)
-		spans.list.rows[i].device = numbers[spans.list.rows[i].device];
+		spans.list.rows[i].device =
+			gt_whole_origin(trace, GT_TABLE_devices, spans.list.rows[i].device);
 	for (size_t i = 0; i < spans.list.count;)
 		i += unite_gaps(&spans, i, wall, devices, losses);
 	gt_covered_devices_release(devices, whole);
-	gt_array_free(numbers);
 	gt_array_release(&spans.list);
 	return losses;
 }

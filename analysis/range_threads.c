@@ -7,6 +7,7 @@
 #include "analysis/result.h"
 #include "model/activity.h"
 #include "model/owners.h"
+#include "model/whole.h"
 
 enum { MOST_AROUND = 1 << 10 };
 
@@ -46,27 +47,33 @@ static void add_chain(struct gt_range_threads *threads, const struct gt_ranges *
 	}
 }
 
+/* Calls are looked for in all that happened: work may have been asked for before the window. */
 struct gt_range_threads gt_range_threads_of(const struct gt_ranges *ranges)
 {
 	const struct gt_trace *trace = ranges->trace;
+	const struct gt_trace *whole = gt_whole_of(trace);
 	struct gt_range_threads threads = {0};
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	gt_activity_walk_init(&walk, trace, GT_WORK_BUSY);
+	gt_activity_walk_init(&walk, whole, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
 		const uint64_t ns = (uint64_t)(activity.end_ns - activity.start_ns);
-		const struct gt_owner owner = gt_owner_of_call(trace, activity.api_call);
-		const struct gt_api_call *call = activity.api_call < trace->api_calls.count
-		                                         ? &trace->api_calls.rows[activity.api_call]
-		                                         : NULL;
+		const gt_id row =
+			gt_whole_shown(trace, gt_activity_tables[activity.type], activity.row);
+		const struct gt_api_call *call;
+		struct gt_owner owner;
 
-		threads.all_ns += ns;
-		if (!call)
+		if (row == GT_NONE)
 			continue;
+		threads.all_ns += ns;
+		if (activity.api_call >= whole->api_calls.count)
+			continue;
+		call = &whole->api_calls.rows[activity.api_call];
+		owner = gt_owners_of(trace, activity.type, row).launched;
 		if (owner.range == GT_NONE)
 			add_untold(&threads, call->flags, ns);
-		else if (call->range >= trace->ranges.count)
+		else if (call->range >= whole->ranges.count)
 			add_known(&threads, owner.by_time, ns);
 		else
 			add_chain(&threads, ranges, owner, ns);

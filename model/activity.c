@@ -3,6 +3,13 @@
 
 #include "model/timed.h"
 
+const int gt_activity_tables[GT_ACTIVITY_TYPES] = {
+	[GT_ACTIVITY_KERNEL] = GT_TABLE_kernels,
+	[GT_ACTIVITY_COPY] = GT_TABLE_copies,
+	[GT_ACTIVITY_FILL] = GT_TABLE_fills,
+	[GT_ACTIVITY_GRAPH] = GT_TABLE_graph_traces,
+};
+
 /* Finds the first row of a table from row on that has times; false at the table's end. */
 #define FIND(name, plural, activity_type)                                                          \
 	static bool find_##name(const struct gt_activity_walk *walk, size_t row,                   \

@@ -40,6 +40,9 @@ enum gt_activity_type {
 
 enum { GT_ACTIVITY_TYPES = GT_ACTIVITY_GRAPH + 1 };
 
+/* The table of each type, GT_TABLE_... */
+extern const int gt_activity_tables[GT_ACTIVITY_TYPES];
+
 /* A kernel, or a graph in which kernels may have run: what a GPU is busy with. */
 static inline bool gt_activity_is_work(enum gt_activity_type type)
 {

@@ -8,7 +8,9 @@
 #include "base/array.h"
 #include "model/activity.h"
 #include "model/filter.h"
+#include "model/memory_use.h"
 #include "model/owners.h"
+#include "model/sync.h"
 
 /* Tables are decided one after the other, each from those before it. */
 struct cut {
@@ -16,12 +18,13 @@ struct cut {
 	const struct gt_filter *filter;
 	const struct gt_window *window;
 	struct gt_chosen *chosen;
-	bool *used_streams;  /* a wait for them is a wait for what stays */
-	bool *used_contexts; /* with such a stream */
-	bool *used_events;   /* a wait that stays is about them */
-	bool *asked;         /* by API call: for something that stays */
-	bool *inside;        /* by API call: made inside a chosen range; NULL: none are given */
-	gt_wide *calls;      /* that stay: process and correlation, sorted */
+	bool *fits[GT_ACTIVITY_TYPES]; /* by row of work: chosen but for the window */
+	bool *used_streams;            /* a wait for them is a wait for what stays */
+	bool *used_contexts;           /* with such a stream */
+	bool *used_events;             /* a wait that stays is about them */
+	bool *asked;                   /* by API call: for something that stays */
+	bool *inside;   /* by API call: made inside a chosen range; NULL: none are given */
+	gt_wide *calls; /* that stay: process and correlation, sorted */
 	size_t call_count;
 };
 
@@ -179,7 +182,8 @@ static bool sync_stays(const struct cut *cut, const struct gt_sync *sync, size_t
 	if (!is_of_process(cut, sync->thread, sync->context) ||
 	    !is_call_in_range(cut, sync->api_call))
 		return false;
-	return !cut->chosen->by_work || waits_for_kept(cut, sync->stream, sync->context) ||
+	return !cut->chosen->by_work ||
+	       waits_for_kept(cut, gt_sync_stream(cut->trace, sync), sync->context) ||
 	       (sync->api_call < cut->trace->api_calls.count && cut->asked[sync->api_call]);
 }
 
@@ -287,7 +291,8 @@ static bool allocation_stays(const struct cut *cut, const struct gt_allocation *
                              size_t row)
 {
 	(void)row;
-	if (!was_there(cut->window, allocation->start_ns, allocation->end_ns, allocation->flags))
+	if (!was_there(cut->window, gt_memory_begin(cut->trace, allocation), allocation->end_ns,
+	               allocation->flags))
 		return false;
 	return is_kept(cut, GT_TABLE_processes, allocation->process) &&
 	       is_there(cut, allocation->context, allocation->stream, allocation->device) &&
@@ -445,6 +450,23 @@ static void choose(struct cut *cut, int number)
 	cut->chosen->stays[number] = chosen;
 }
 
+/* Calls and waits in the window are for work that fits, also where that began after it. */
+static void choose_work(struct cut *cut, enum gt_activity_type type)
+{
+	const int number = gt_activity_tables[type];
+	const struct gt_table table = gt_trace_table(cut->trace, (size_t)number);
+	const uint8_t *at = table.rows;
+	bool *fits = gt_allocate(table.row_count * sizeof(*fits));
+	bool *chosen = gt_allocate(table.row_count * sizeof(*chosen));
+
+	for (size_t row = 0; row < table.row_count; row++, at += table.row_size) {
+		fits[row] = row_stays(cut, number, &table, at, row);
+		chosen[row] = fits[row] && in_window(cut, at);
+	}
+	cut->fits[type] = fits;
+	cut->chosen->stays[number] = chosen;
+}
+
 static bool *flags(size_t count)
 {
 	bool *rows = gt_allocate(count * sizeof(*rows));
@@ -454,9 +476,9 @@ static bool *flags(size_t count)
 	return rows;
 }
 
-static void see_work(struct cut *cut, bool work_stays, gt_id stream, gt_id api_call)
+static void see_work(struct cut *cut, bool fits, gt_id stream, gt_id api_call)
 {
-	if (!work_stays)
+	if (!fits)
 		return;
 	if (stream < cut->trace->streams.count)
 		cut->used_streams[stream] = true;
@@ -485,29 +507,29 @@ static void follow_ranges(struct cut *cut)
 }
 
 /*
- * What the work that stays was asked for by and runs on. Waits are for a stream that is chosen;
- * where kernels or ranges are chosen, for one that such work is on.
+ * What the work that fits was asked for by and runs on. Waits are for a stream that is chosen;
+ * where kernels are chosen, for one that they are on.
  */
 static void follow_work(struct cut *cut)
 {
 	const struct gt_trace *trace = cut->trace;
 
 	for (size_t i = 0; i < trace->kernels.count; i++)
-		see_work(cut, cut->chosen->stays[GT_TABLE_kernels][i],
-		         trace->kernels.rows[i].stream, trace->kernels.rows[i].api_call);
+		see_work(cut, cut->fits[GT_ACTIVITY_KERNEL][i], trace->kernels.rows[i].stream,
+		         trace->kernels.rows[i].api_call);
 	for (size_t i = 0; i < trace->copies.count; i++)
-		see_work(cut, cut->chosen->stays[GT_TABLE_copies][i], trace->copies.rows[i].stream,
+		see_work(cut, cut->fits[GT_ACTIVITY_COPY][i], trace->copies.rows[i].stream,
 		         trace->copies.rows[i].api_call);
 	for (size_t i = 0; i < trace->fills.count; i++)
-		see_work(cut, cut->chosen->stays[GT_TABLE_fills][i], trace->fills.rows[i].stream,
+		see_work(cut, cut->fits[GT_ACTIVITY_FILL][i], trace->fills.rows[i].stream,
 		         trace->fills.rows[i].api_call);
 	for (size_t i = 0; i < trace->graph_traces.count; i++)
-		see_work(cut, cut->chosen->stays[GT_TABLE_graph_traces][i],
-		         trace->graph_traces.rows[i].stream, trace->graph_traces.rows[i].api_call);
+		see_work(cut, cut->fits[GT_ACTIVITY_GRAPH][i], trace->graph_traces.rows[i].stream,
+		         trace->graph_traces.rows[i].api_call);
 	for (size_t i = 0; i < trace->streams.count; i++) {
 		const gt_id context = trace->streams.rows[i].context;
 
-		if (cut->filter->kernels.count + cut->filter->ranges.count == 0)
+		if (cut->filter->kernels.count == 0)
 			cut->used_streams[i] = cut->chosen->stays[GT_TABLE_streams][i];
 		if (cut->used_streams[i] && context < trace->contexts.count)
 			cut->used_contexts[context] = true;
@@ -551,19 +573,27 @@ static void follow_calls(struct cut *cut)
 		qsort(cut->calls, cut->call_count, sizeof(*cut->calls), compare_wide);
 }
 
+static void name_device(struct cut *cut, gt_id device)
+{
+	bool *kept = cut->chosen->stays[GT_TABLE_devices];
+
+	if (device >= cut->trace->devices.count || kept[device])
+		return;
+	kept[device] = true;
+	cut->chosen->named[device] = true;
+}
+
 /* Devices that copies name stay: they are where the bytes went. */
 static void follow_copies(struct cut *cut)
 {
 	const struct gt_trace *trace = cut->trace;
 
+	cut->chosen->named = flags(trace->devices.count);
 	for (size_t i = 0; i < trace->copies.count; i++) {
-		const gt_id ends[] = {trace->copies.rows[i].src_device,
-		                      trace->copies.rows[i].dst_device};
-
-		for (size_t end = 0; end < 2; end++)
-			if (cut->chosen->stays[GT_TABLE_copies][i] &&
-			    ends[end] < trace->devices.count)
-				cut->chosen->stays[GT_TABLE_devices][ends[end]] = true;
+		if (!cut->chosen->stays[GT_TABLE_copies][i])
+			continue;
+		name_device(cut, trace->copies.rows[i].src_device);
+		name_device(cut, trace->copies.rows[i].dst_device);
 	}
 }
 
@@ -589,6 +619,22 @@ static void follow_around(struct cut *cut, gt_id range)
 				follow_around(cut, (cut)->trace->table.rows[i].column);            \
 	} while (0)
 
+/* Work that began in a window may have been asked for before that. */
+static void follow_owners(struct cut *cut, enum gt_activity_type type)
+{
+	const int table = gt_activity_tables[type];
+
+	for (gt_id row = 0; row < cut->chosen->counts[table]; row++) {
+		struct gt_owners owners;
+
+		if (!cut->chosen->stays[table][row])
+			continue;
+		owners = gt_owners_of(cut->trace, type, row);
+		follow_around(cut, owners.launched.range);
+		follow_around(cut, owners.captured.range);
+	}
+}
+
 static void keep_paths(struct cut *cut)
 {
 	const struct gt_trace *trace = cut->trace;
@@ -606,6 +652,10 @@ static void keep_paths(struct cut *cut)
 	FOLLOW_AROUND(cut, marks, range);
 	FOLLOW_AROUND(cut, graph_nodes, range);
 	FOLLOW_AROUND(cut, graph_nodes, for_range);
+	follow_owners(cut, GT_ACTIVITY_KERNEL);
+	follow_owners(cut, GT_ACTIVITY_COPY);
+	follow_owners(cut, GT_ACTIVITY_FILL);
+	follow_owners(cut, GT_ACTIVITY_GRAPH);
 	for (size_t i = 0; i < trace->ranges.count; i++)
 		cut->chosen->around[i] = cut->chosen->around[i] && !chosen[i];
 	gt_array_free(chosen);
@@ -617,10 +667,10 @@ static void choose_all(struct cut *cut)
 	for (size_t i = 0; i < THING_COUNT; i++)
 		choose(cut, things[i]);
 	follow_ranges(cut);
-	choose(cut, GT_TABLE_kernels);
-	choose(cut, GT_TABLE_copies);
-	choose(cut, GT_TABLE_fills);
-	choose(cut, GT_TABLE_graph_traces);
+	choose_work(cut, GT_ACTIVITY_KERNEL);
+	choose_work(cut, GT_ACTIVITY_COPY);
+	choose_work(cut, GT_ACTIVITY_FILL);
+	choose_work(cut, GT_ACTIVITY_GRAPH);
 	follow_work(cut);
 	choose(cut, GT_TABLE_syncs);
 	follow_syncs(cut);
@@ -656,6 +706,8 @@ void gt_chosen_init(struct gt_chosen *chosen, const struct gt_trace *trace,
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		chosen->counts[i] = gt_trace_table(trace, i).row_count;
 	choose_all(&cut);
+	for (size_t type = 0; type < GT_ACTIVITY_TYPES; type++)
+		gt_array_free(cut.fits[type]);
 	gt_array_free(cut.used_streams);
 	gt_array_free(cut.used_contexts);
 	gt_array_free(cut.used_events);
@@ -669,6 +721,7 @@ void gt_chosen_release(struct gt_chosen *chosen)
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		gt_array_free(chosen->stays[i]);
 	gt_array_free(chosen->around);
+	gt_array_free(chosen->named);
 	gt_range_choice_release(&chosen->ranges);
 	*chosen = (struct gt_chosen){0};
 }

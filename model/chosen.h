@@ -27,6 +27,7 @@ struct gt_chosen {
 	size_t counts[GT_TABLE_COUNT];
 	bool by_work; /* devices, streams, kernels or ranges are chosen */
 	bool *around; /* by row of ranges: stays for the paths of others alone */
+	bool *named;  /* by row of devices: stays for copies that name it alone */
 	struct gt_range_choice ranges;
 };
 

@@ -6,6 +6,7 @@
 
 #include "model/index.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 /* While rows are taken in. */
 struct intake {
@@ -121,9 +122,12 @@ static void sort(struct gt_memory_moment *moments, size_t count)
 
 gt_time gt_memory_begin(const struct gt_trace *trace, const struct gt_allocation *allocation)
 {
-	const struct gt_memory_call *call = allocation->made_by < trace->memory_calls.count
-	                                            ? &trace->memory_calls.rows[allocation->made_by]
-	                                            : NULL;
+	const struct gt_trace *whole = gt_whole_of(trace);
+	const gt_id row = gt_whole_origin(trace, GT_TABLE_allocations,
+	                                  (gt_id)(allocation - trace->allocations.rows));
+	const gt_id made_by = whole->allocations.rows[row].made_by;
+	const struct gt_memory_call *call =
+		made_by < whole->memory_calls.count ? &whole->memory_calls.rows[made_by] : NULL;
 
 	return call && call->end_ns > allocation->start_ns ? call->end_ns : allocation->start_ns;
 }

@@ -64,8 +64,8 @@ struct gt_memory_use {
 };
 
 /*
- * When an allocation was there: from the return of the call that made it, where that is in the
- * trace, before which nobody had its address.
+ * From when an allocation, a row of the trace, was there: from the return of the call that made it,
+ * where that was recorded, before which nobody had its address.
  */
 gt_time gt_memory_begin(const struct gt_trace *trace, const struct gt_allocation *allocation);
 

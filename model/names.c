@@ -6,7 +6,6 @@
 
 #include "model/graph.h"
 #include "model/memory.h"
-#include "model/sync.h"
 #include "model/trace.h"
 
 /* clang-format off */
@@ -24,18 +23,6 @@
 	}
 #include "model/names.def"
 /* clang-format on */
-
-bool gt_sync_waits_host(uint32_t kind)
-{
-	switch (kind) {
-#define SYNC_KIND(name, number, words, waits_host)                                                 \
-	case number:                                                                               \
-		return (waits_host) != 0;
-#include "format/sync_kinds.def"
-	default:
-		return false;
-	}
-}
 
 struct result_name {
 	int32_t number;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/owners.h"
 
+#include "model/whole.h"
+
 struct gt_owner gt_owner_of_call(const struct gt_trace *trace, gt_id api_call)
 {
 	struct gt_owner owner = {.range = GT_NONE};
@@ -46,7 +48,8 @@ static struct gt_owner owner_of_node(const struct gt_trace *trace, gt_id node)
 	return owner;
 }
 
-struct gt_owners gt_owners_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row)
+static struct gt_owners owners_of(const struct gt_trace *trace, enum gt_activity_type type,
+                                  gt_id row)
 {
 	gt_id launch = GT_NONE;
 	gt_id node = GT_NONE;
@@ -72,6 +75,17 @@ struct gt_owners gt_owners_of(const struct gt_trace *trace, enum gt_activity_typ
 		.launched = gt_owner_of_call(trace, launch),
 		.captured = owner_of_node(trace, node),
 	};
+}
+
+/* A call from before a window is not in what is left of the trace; the ranges around it are. */
+struct gt_owners gt_owners_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row)
+{
+	struct gt_owners owners = owners_of(gt_whole_of(trace), type,
+	                                    gt_whole_origin(trace, gt_activity_tables[type], row));
+
+	owners.launched.range = gt_whole_shown(trace, GT_TABLE_ranges, owners.launched.range);
+	owners.captured.range = gt_whole_shown(trace, GT_TABLE_ranges, owners.captured.range);
+	return owners;
 }
 
 struct gt_owner gt_owner_of(const struct gt_trace *trace, enum gt_activity_type type, gt_id row)

@@ -78,7 +78,8 @@ static void see_span(const struct walk *walk, struct gt_projected *row,
 static void see_within(const struct walk *walk, gt_id range, const struct gt_activity *activity)
 {
 	const struct gt_range *row = &walk->trace->ranges.rows[range];
-	const gt_time end_ns = gt_range_end(row);
+	const gt_time until_ns = gt_whole_until(walk->trace);
+	const gt_time end_ns = gt_range_end(row) < until_ns ? gt_range_end(row) : until_ns;
 	const struct gt_interval part = {
 		activity->start_ns > row->start_ns ? activity->start_ns : row->start_ns,
 		activity->end_ns < end_ns ? activity->end_ns : end_ns,
@@ -129,6 +130,7 @@ static void count(const struct walk *walk, struct gt_projected *row,
 static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_id place,
                       struct gt_owner owner, bool captured)
 {
+	const struct gt_range *rows = walk->trace->ranges.rows;
 	struct way way = {captured, owner.by_time};
 	gt_id range = owner.range;
 
@@ -136,7 +138,7 @@ static void see_owner(struct walk *walk, const struct gt_activity *activity, gt_
 		const gt_id group = walk->groups ? walk->groups[range] : range;
 		const gt_id around = gt_ranges_around(walk->ranges, range, owner.at_ns);
 
-		if (walk->seen[group] != walk->number) {
+		if (!(rows[range].flags & GT_AROUND) && walk->seen[group] != walk->number) {
 			walk->seen[group] = walk->number;
 			count(walk, row_of(walk->projection, group, place), activity, way);
 		}
@@ -276,7 +278,7 @@ gt_id *gt_projection_order(const struct gt_projection *projection, const struct 
 	gt_id *order;
 
 	gt_array_each(const struct gt_projected, row, &projection->rows)
-		if (row->span.begun && !(ranges->trace->ranges.rows[row->group].flags & GT_AROUND))
+		if (row->span.begun)
 			*gt_array_push(&found) = (struct projected){
 				row, ranges->trace->ranges.rows[row->group].start_ns,
 				ranges->paths.rows[ranges->path_of[row->group]].depth};

@@ -13,6 +13,7 @@
 /*
  * Ranges of NVTX projected onto GPUs: what was asked for inside each, on each stream or on each
  * GPU. Takes one step for each kernel, copy and fill and each range that it was asked for inside.
+ * Ranges that are there for the paths of others alone (GT_AROUND) get nothing.
  */
 
 /* Where projected work is told apart by. */
@@ -42,7 +43,7 @@ struct gt_projection {
 	gt_id *latest;                      /* by group: row that was seen last */
 	/*
 	 * By row of ranges, of each for itself: in which any of its work ran on any GPU while the
-	 * range was open. NULL: they are in groups.
+	 * range was open, up to the end of the window. NULL: they are in groups.
 	 */
 	struct gt_cover *within;
 	size_t group_count;
@@ -59,8 +60,7 @@ void gt_projection_release(struct gt_projection *projection);
 
 /*
  * Of each range for itself: rows that have a span, place after place, in each in order of their
- * start, outer ones before inner ones; without ranges that are there for the paths of others alone.
- * The caller frees it with gt_array_free.
+ * start, outer ones before inner ones. The caller frees it with gt_array_free.
  */
 gt_id *gt_projection_order(const struct gt_projection *projection, const struct gt_ranges *ranges,
                            size_t *count);

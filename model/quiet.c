@@ -38,8 +38,7 @@ void gt_quiet_init(struct gt_quiet *quiet, const struct gt_trace *trace)
 	gt_unmeasured_init(&unmeasured, trace);
 	gt_activity_walk_init(&walk, gt_whole_of(trace), GT_WORK_ALL);
 	while (gt_activity_next(&walk, &work)) {
-		if (gt_whole_shown(trace, GT_TABLE_devices, work.device) == GT_NONE &&
-		    work.device != GT_NONE)
+		if (!gt_whole_asks_about(trace, work.device))
 			continue;
 		while ((held = gt_unmeasured_next(&unmeasured, &next, work.start_ns)))
 			see(quiet, &busy_until, held->start_ns, held->end_ns);

@@ -8,9 +8,9 @@
 #include "model/trace.h"
 
 /*
- * When no GPU of a trace ran any work that was recorded, whatever a filter left to be shown of that
- * work: how much of a stretch of time that is. What is not measured (model/unmeasured.h) is not
- * quiet.
+ * When no GPU ran any work that was recorded, whatever a filter left to be shown of that work, or
+ * none of those that --device chooses: how much of a stretch of time that is. What is not measured
+ * (model/unmeasured.h) is not quiet.
  */
 struct gt_quiet_gap {
 	gt_time start_ns;

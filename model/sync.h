@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "model/trace.h"
+
 /* What the column "kind" of syncs and queries says; the numbers are those of captures. */
 enum gt_sync_kind {
 #define SYNC_KIND(name, number, words, waits_host) GT_SYNC_##name = (number),
@@ -13,5 +15,11 @@ enum gt_sync_kind {
 
 /* Whether the host may wait in such a call. */
 bool gt_sync_waits_host(uint32_t kind);
+
+/*
+ * The stream that a call waits for, or is about: of a wait for an event the one that its record was
+ * made on. GT_NONE: all streams of the context, or not known.
+ */
+gt_id gt_sync_stream(const struct gt_trace *trace, const struct gt_sync *sync);
 
 #endif

@@ -24,25 +24,27 @@ struct cut {
 	struct gt_chosen chosen;
 };
 
-/* Copies the rows that stay out of the whole, and says where every row went. */
-static gt_id *take_rows(const struct cut *cut, size_t table)
+/* Copies the rows that stay out of the whole, and says where every row went and came from. */
+static void take_rows(struct gt_whole *whole, const struct cut *cut, size_t table)
 {
-	const struct gt_table whole = gt_trace_table(&cut->trace->whole->trace, table);
-	const uint8_t *from = whole.rows;
-	gt_id *shown = gt_allocate((whole.row_count + 1) * sizeof(*shown));
+	const struct gt_table all = gt_trace_table(&whole->trace, table);
+	const uint8_t *from = all.rows;
+	gt_id *shown = gt_allocate((all.row_count + 1) * sizeof(*shown));
 	gt_id kept = 0;
 	uint8_t *to;
 
-	for (size_t i = 0; i < whole.row_count; i++)
+	for (size_t i = 0; i < all.row_count; i++)
 		shown[i] = gt_chosen_stays(&cut->chosen, table, i) ? kept++ : GT_NONE;
+	whole->shown[table] = shown;
+	whole->origins[table] = gt_allocate(((size_t)kept + 1) * sizeof(*shown));
 	if (kept == 0)
-		return shown;
+		return;
 	to = gt_trace_extend(cut->trace, table, kept);
-	for (size_t i = 0; i < whole.row_count; i++)
-		if (shown[i] != GT_NONE)
-			memcpy(to + shown[i] * whole.row_size, from + i * whole.row_size,
-			       whole.row_size);
-	return shown;
+	for (gt_id i = 0; i < all.row_count; i++)
+		if (shown[i] != GT_NONE) {
+			whole->origins[table][shown[i]] = i;
+			memcpy(to + shown[i] * all.row_size, from + i * all.row_size, all.row_size);
+		}
 }
 
 /* What the trace had becomes the whole, and the trace has no rows. */
@@ -60,13 +62,31 @@ static struct gt_whole *put_aside(struct gt_trace *trace)
 	return whole;
 }
 
+/* What the filter says of whole GPUs. */
+static void note_devices(struct gt_whole *whole, const struct cut *cut)
+{
+	const gt_id *shown = whole->shown[GT_TABLE_devices];
+	const size_t count = whole->trace.devices.count;
+
+	whole->asked_about = gt_allocate((count + 1) * sizeof(*whole->asked_about));
+	whole->named = gt_allocate((count + 1) * sizeof(*whole->named));
+	for (size_t i = 0; i < count; i++) {
+		whole->asked_about[i] =
+			gt_filter_device(cut->filter, &whole->trace, &whole->trace.devices.rows[i]);
+		if (shown[i] != GT_NONE)
+			whole->named[shown[i]] = cut->chosen.named[i];
+	}
+}
+
 static void shrink_all(struct cut *cut)
 {
 	struct gt_whole *whole = put_aside(cut->trace);
 
 	cut->trace->whole = whole;
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
-		whole->shown[i] = take_rows(cut, i);
+		take_rows(whole, cut, i);
+	note_devices(whole, cut);
+	whole->until_ns = cut->window.given ? cut->window.to_ns : INT64_MAX;
 	for (size_t i = 0; i < GT_TABLE_COUNT; i++)
 		if (*gt_trace_rows(cut->trace, i).count < cut->chosen.counts[i])
 			gt_trace_rename(cut->trace, (int)i,
@@ -104,6 +124,18 @@ static void shrink_samples(const struct cut *cut)
 			has_counters = has_counters || counter->series == i;
 		shrink_series(cut, &cut->trace->series.rows[i], has_counters);
 	}
+}
+
+/* One that was still open was so as long as anything is known of its process. */
+static gt_time open_until(const struct gt_trace *trace, const struct gt_range *range)
+{
+	const gt_id process = gt_trace_thread_process(trace, range->thread);
+	const gt_time known_ns = process < trace->processes.count
+	                                 ? trace->processes.rows[process].end_ns
+	                                 : trace->end_ns;
+	const gt_time end_ns = gt_range_end(range);
+
+	return end_ns < INT64_MAX ? end_ns : known_ns;
 }
 
 /* Anything that happened: rows by time, or samples of counters that stay. */
@@ -190,7 +222,8 @@ static void see_work(struct cut *cut, struct busy_ranges *busy, const struct gt_
 	const struct gt_owners owners = gt_owners_of(cut->trace, activity->type, activity->row);
 	const gt_id range = gt_range_choice_of(&cut->chosen.ranges, owners.launched);
 
-	if (!gt_chosen_stays(&cut->chosen, GT_TABLE_devices, activity->device))
+	if (!gt_chosen_stays(&cut->chosen, GT_TABLE_devices, activity->device) ||
+	    cut->chosen.named[activity->device])
 		return;
 	if (range == GT_NONE) {
 		if (gt_range_choice_of(&cut->chosen.ranges, owners.captured) != GT_NONE)
@@ -215,7 +248,7 @@ static void find_parts_of_ranges(struct cut *cut)
 		add_part(cut, *span);
 	for (size_t i = 0; i < trace->ranges.count; i++) {
 		const struct gt_range *range = &trace->ranges.rows[i];
-		const gt_time end_ns = gt_range_end(range);
+		const gt_time end_ns = open_until(trace, range);
 
 		if (!choice->named[i] || choice->skipped[i])
 			continue;
@@ -393,6 +426,7 @@ int gt_view_cut(struct gt_view *view, struct gt_trace *trace, const struct gt_fi
 		result = apply(&cut, &made, err);
 	made.by_work = cut.chosen.by_work;
 	made.by_ranges = cut.chosen.ranges.given;
+	made.splits_streams = filter->kernels.count + filter->ranges.count > 0;
 	gt_chosen_release(&cut.chosen);
 	if (result == 0)
 		*view = made;

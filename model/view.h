@@ -22,6 +22,7 @@ struct gt_view {
 	gt_time end_ns;          /* recording's, with any filter */
 	bool by_work;            /* the filter chooses devices, streams, kernels or ranges */
 	bool by_ranges;          /* it chooses ranges */
+	bool splits_streams;     /* it chooses kernels or ranges: some of the work of a stream */
 	const char *restriction; /* the filter as options, its own text; NULL: all of the trace */
 	struct gt_ledger_state recording; /* of the whole recording, with any filter */
 };
@@ -46,8 +47,8 @@ struct gt_view gt_view_of(const struct gt_trace *trace);
  * - With processes, everything of these processes.
  * - With devices, streams or kernels, the work on the GPU that is on such a device, on such a
  *   stream and of such a kernel: chosen kernels leave no copies or fills. An API call, a wait or
- *   an overhead stays if it asked for work that stays, a wait also if it waited for a stream that
- *   stays, with its call. Figures of a GPU over time stay with the GPU.
+ *   an overhead stays if it asked for such work, in the window or not, a wait also if it waited for
+ *   a stream that stays, with its call. Figures of a GPU over time stay with the GPU.
  * - With ranges, what was asked for inside a chosen one, or by another thread for it, or captured
  *   inside it as part of a graph, with the calls, waits, marks and ranges that were made inside.
  *   With own_threads what other threads did for ranges is in none of them. Queries, which are

@@ -14,7 +14,11 @@
 
 struct gt_whole {
 	struct gt_trace trace; /* before the filter, without series; it borrows its strings */
-	gt_id *shown[GT_TABLE_COUNT]; /* by row of that trace: the row that is left, or GT_NONE */
+	gt_id *shown[GT_TABLE_COUNT];   /* by row of that trace: the row that is left, or GT_NONE */
+	gt_id *origins[GT_TABLE_COUNT]; /* by row that is left: its row of that trace */
+	bool *asked_about; /* by row of its devices: nothing, or --device, chooses it */
+	bool *named;       /* by row of devices that are left: for copies that name it alone */
+	gt_time until_ns;  /* where the window ends */
 };
 
 /*
@@ -25,6 +29,30 @@ const struct gt_trace *gt_whole_of(const struct gt_trace *trace);
 
 /* The row of the trace that a row of gt_whole_of(trace) is; GT_NONE: the filter took it out. */
 gt_id gt_whole_shown(const struct gt_trace *trace, int table, gt_id row);
+
+/* The other way round: the row of gt_whole_of(trace) that a row of the trace is. */
+gt_id gt_whole_origin(const struct gt_trace *trace, int table, gt_id row);
+
+/*
+ * Of a GPU, a row of gt_whole_of(trace): its row of the trace where it has rows of its own in
+ * reports. GT_NONE: the filter took it out, or it is left for copies that name it alone.
+ */
+gt_id gt_whole_device(const struct gt_trace *trace, gt_id device);
+
+/* Whether a GPU, a row of the trace, has rows of its own. */
+bool gt_whole_has_rows(const struct gt_trace *trace, gt_id device);
+
+/* How many have. */
+size_t gt_whole_devices(const struct gt_trace *trace);
+
+/*
+ * Whether questions about all GPUs together, as when none had anything to do, are about this one, a
+ * row of gt_whole_of(trace): all are, but where --device chooses some. GT_NONE: one not known.
+ */
+bool gt_whole_asks_about(const struct gt_trace *trace, gt_id device);
+
+/* Where the window of the trace ends; INT64_MAX: with the recording. */
+gt_time gt_whole_until(const struct gt_trace *trace);
 
 /* Frees it; NULL is fine. */
 void gt_whole_free(struct gt_whole *whole);

@@ -159,8 +159,7 @@ static void walk(struct tally *tally)
 
 	gt_activity_walk_init(&walk, tally->whole, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
-		const gt_id device =
-			gt_whole_shown(tally->trace, GT_TABLE_devices, activity.device);
+		const gt_id device = gt_whole_device(tally->trace, activity.device);
 
 		gt_latency_see(&tally->latency, &activity);
 		gt_busy_see(tally->busy, tally->view, &activity);

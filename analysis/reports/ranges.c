@@ -176,8 +176,8 @@ static void add_group(const struct gt_range_totals *totals, struct gt_result *re
 	gt_result_add_count(result, (int64_t)row->ranges);
 	add_wall(result, &row->wall);
 	if (has_work(totals->ranges.trace))
-		gt_result_add_real(result, gt_percent((double)row->quiet_ns,
-		                                      (double)row->wall.spread.total));
+		gt_result_add_real(result,
+		                   gt_percent((double)row->quiet_ns, (double)row->shown_ns));
 	else
 		gt_result_add_unknown(result);
 	if (known)
@@ -352,6 +352,9 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 		gt_result_remark(result,
 		                 "%s: which work was asked for inside which range is not known.",
 		                 gt_no_calls(trace));
+	else if (!has_work(trace))
+		gt_result_remark(result, "No GPU activity was recorded: what ran for these ranges, "
+		                         "and when none did, is not known.");
 	else
 		remark_calls(totals, result);
 	if (totals->folds.names > 0)

@@ -189,7 +189,7 @@ static void add_devices(const struct tally *tally, struct gt_result *result)
 	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
 	for (size_t i = 0; i < tally->trace->devices.count; i++) {
 		const struct gt_device_beside *device = &tally->totals.devices[i];
-		const gt_id row = gt_whole_shown(shown, GT_TABLE_devices, (gt_id)i);
+		const gt_id row = gt_whole_device(shown, (gt_id)i);
 		const struct gt_busy *busy = row < shown->devices.count ? &tally->busy[row] : NULL;
 		const uint64_t active_ns = busy ? busy->all.covered_ns : 0;
 		const uint64_t copy_ns = busy ? busy->copies.covered_ns : 0;
@@ -266,6 +266,13 @@ static bool is_shown(const struct tally *tally, gt_id stream)
 	return gt_whole_shown(tally->view->trace, GT_TABLE_streams, stream) != GT_NONE;
 }
 
+/* With something to show in the window, also where that began before it. */
+static bool is_used(const struct tally *tally, gt_id stream)
+{
+	return uses_of(&tally->uses[stream]) > 0 ||
+	       (!tally->view->splits_streams && tally->totals.streams[stream].active_ns > 0);
+}
+
 static void add_streams(const struct tally *tally, struct gt_result *result)
 {
 	const size_t count = tally->trace->streams.count;
@@ -276,8 +283,7 @@ static void add_streams(const struct tally *tally, struct gt_result *result)
 	qsort(places, count, sizeof(*places), by_active_time);
 	gt_result_begin(result, "streams", stream_headings, GT_COUNT_OF(stream_headings));
 	for (size_t i = 0; i < count; i++)
-		if (is_shown(tally, places[i].stream) &&
-		    uses_of(&tally->uses[places[i].stream]) > 0)
+		if (is_shown(tally, places[i].stream) && is_used(tally, places[i].stream))
 			add_stream(tally, result, places[i].stream);
 	gt_array_free(places);
 }

@@ -270,7 +270,7 @@ static void add_recording(const struct gt_view *view, struct gt_result *result)
 	gt_result_single(result);
 	gt_result_add_count(result, (int64_t)gt_view_lasts_ns(view));
 	gt_result_add_count(result, (int64_t)trace->processes.count);
-	gt_result_add_count(result, (int64_t)trace->devices.count);
+	gt_result_add_count(result, (int64_t)gt_whole_devices(trace));
 	gt_result_add_count(result, (int64_t)trace->kernels.count);
 	gt_result_add_count(result, (int64_t)trace->copies.count);
 	gt_result_add_count(result, (int64_t)copied_bytes(trace));
@@ -301,8 +301,9 @@ static void add_device_row(const struct gt_view *view, struct gt_result *result,
 static void add_devices(const struct gt_facts *facts, struct gt_result *result)
 {
 	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
-	for (size_t i = 0; i < facts->view->trace->devices.count; i++)
-		add_device_row(facts->view, result, (gt_id)i, &facts->busy[i]);
+	for (gt_id i = 0; i < facts->view->trace->devices.count; i++)
+		if (gt_whole_has_rows(facts->view->trace, i))
+			add_device_row(facts->view, result, i, &facts->busy[i]);
 }
 
 /* The busiest rows of a list whose headings are name, calls, total_ns, share_percent. */

@@ -197,14 +197,6 @@ struct totals {
 	gt_array(struct total) list;
 };
 
-/* Of a wait for an event the stream is the one that its record was made on. */
-static gt_id awaited_stream(const struct gt_trace *trace, const struct gt_sync *sync)
-{
-	return sync->stream == GT_NONE && sync->record < trace->syncs.count
-	               ? trace->syncs.rows[sync->record].stream
-	               : sync->stream;
-}
-
 static struct total *total_of(struct totals *totals, const struct object *object)
 {
 	const size_t number = gt_index_add(totals->index, object);
@@ -223,7 +215,7 @@ static void count_wait(const struct gt_trace *trace, struct totals *totals,
 {
 	const struct object object = {
 		.thread = sync->thread,
-		.stream = awaited_stream(trace, sync),
+		.stream = gt_sync_stream(trace, sync),
 		.event = sync->event,
 		.kind = sync->kind,
 	};

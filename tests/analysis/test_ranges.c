@@ -31,8 +31,8 @@ static void train(void)
 	trace_copy(&trace, stream, GT_COPY_DEVICE_TO_HOST, 5000, 2000, 2500)->api_call = copying;
 }
 
-/* Runs the report on the part of the trace that --range chooses. */
-static void run_chosen(const char *range)
+/* Runs the report on a part of the trace. */
+static void run_part(enum gt_filter_part part, const char *value)
 {
 	const struct gt_report *report = gt_report_find("ranges");
 	struct gt_arguments arguments;
@@ -40,12 +40,17 @@ static void run_chosen(const char *range)
 	struct gt_view view;
 
 	gt_filter_init(&filter);
-	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_RANGE, range, NULL), 0));
+	cr_assert(eq(int, gt_filter_add(&filter, part, value, NULL), 0));
 	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
 	gt_arguments_init(&arguments, report->parameters);
 	gt_result_init(&result);
 	cr_assert(eq(int, gt_report_run(report, &view, &arguments, &result, NULL), 0));
 	gt_filter_release(&filter);
+}
+
+static void run_chosen(const char *range)
+{
+	run_part(GT_FILTER_RANGE, range);
 }
 
 Test(ranges, have_a_row_for_each_path_inner_ones_behind_outer_ones)
@@ -286,23 +291,6 @@ Test(ranges, that_come_again_are_busy_with_their_own_work)
 	scene_end();
 }
 
-/* The rest of the range's wall time is not in the window, nor is what ran in it. */
-Test(ranges, are_busy_in_the_window)
-{
-	struct gt_view view;
-
-	begin();
-
-	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, 1000);
-
-	scene_launch(step, 10, 100, 600);
-	view = gt_view_of(&trace);
-	view.end_ns = TRACE_START_NS + 500;
-	run_report_on(&result, "ranges", &view);
-	expect_real(&result, "ranges", 0, "busy_percent", 80.0);
-	scene_end();
-}
-
 /*
  * step with a forward pass; what autograd runs for it, of which the operation is known by its
  * number and the rest by time; and what any of two threads may have asked for.
@@ -502,6 +490,38 @@ Test(ranges, that_are_chosen_with_a_gpu_are_quiet_as_that_is)
 	             3200);
 	trace_kernel(&trace, stream, shape, 3500, 3900);
 	run_chosen("data");
+	expect_real(&result, "ranges", 0, "quiet_percent", 50.0);
+	scene_end();
+}
+
+/* Both steps launch what runs from 1000 on; the first one began before the window. */
+Test(ranges, of_a_window_have_no_work_of_those_that_began_before_it)
+{
+	begin();
+	train();
+	run_part(GT_FILTER_FROM, "250ns");
+	cr_assert(eq(sz, row_count(&result, "ranges"), 3));
+	expect_words(&result, "ranges", 0, "range", "train/step");
+	expect_count(&result, "ranges", 0, "ranges", 1);
+	expect_count(&result, "ranges", 0, "kernels", 2);
+	expect_count(&result, "ranges", 0, "gpu_ns", 300);
+	cr_expect(not(has_remark(&result, "in no range")));
+	scene_end();
+}
+
+/* The range is open from 0 to 1000, the window ends at 400: busy 100..200 and 300..400 of it. */
+Test(ranges, that_reach_beyond_a_window_count_up_to_its_end)
+{
+	gt_id range;
+
+	begin();
+	range = trace_range(&trace, thread, GT_NONE, "step", 0, 1000);
+	scene_launch(range, 10, 100, 200);
+	scene_launch(range, 20, 300, 600);
+	scene_launch(range, 30, 700, 1000);
+	run_part(GT_FILTER_TO, "400ns");
+	expect_count(&result, "ranges", 0, "wall_ns", 1000);
+	expect_real(&result, "ranges", 0, "busy_percent", 50.0);
 	expect_real(&result, "ranges", 0, "quiet_percent", 50.0);
 	scene_end();
 }

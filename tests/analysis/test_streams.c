@@ -116,6 +116,30 @@ Test(streams, tell_of_graphs_only_where_there_are_any)
 	}
 }
 
+/* The first has a kernel that reaches into the window; all the rest was over by then. */
+Test(streams, of_a_window_are_those_on_which_something_ran_in_it)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	begin();
+	trace_kernel(&trace, first, shape, 100, 600);
+	trace_kernel(&trace, second, shape, 200, 400);
+	trace_kernel(&trace, trace_stream(&trace, process, device), shape, 700, 800);
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, GT_FILTER_FROM, "500ns", NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	gt_result_init(&result);
+	run_report_on(&result, "streams", &view);
+	cr_assert(eq(sz, row_count(&result, "streams"), 2));
+	expect_count(&result, "streams", 0, "kernels", 0);
+	expect_count(&result, "streams", 0, "busy_ns", 100);
+	expect_count(&result, "streams", 1, "kernels", 1);
+	expect_count(&result, "devices", 0, "most_at_once", 1);
+	gt_filter_release(&filter);
+	end();
+}
+
 Test(streams, that_touch_do_not_overlap)
 {
 	begin();

@@ -7,8 +7,11 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "model/filter.h"
+#include "model/memory.h"
+#include "model/memory_use.h"
 #include "model/names.h"
 #include "model/owners.h"
+#include "model/whole.h"
 #include "support/check.h"
 #include "support/trace.h"
 
@@ -281,12 +284,35 @@ Test(view, keeps_devices_that_a_process_used_or_copies_name)
 	cut(&scene);
 	cr_expect(eq(sz, scene.trace.devices.count, 2), "bytes went to the other one");
 	cr_expect(eq(u32, scene.trace.copies.rows[0].dst_device, 1));
+	cr_expect(gt_whole_has_rows(&scene.trace, 0));
+	cr_expect(not(gt_whole_has_rows(&scene.trace, 1)), "for its name alone");
+	cr_expect(eq(sz, gt_whole_devices(&scene.trace), 1));
 	scene_release(&scene);
 
 	scene_init(&scene);
 	choose(&scene, GT_FILTER_PROCESS, "first");
 	cut(&scene);
 	cr_expect(eq(sz, scene.trace.devices.count, 1));
+	scene_release(&scene);
+}
+
+Test(view, of_a_window_has_memory_that_could_be_used_in_it)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	for (gt_time at = 600; at <= 700; at += 100) {
+		const gt_id call =
+			trace_call(&scene.trace, scene.threads[0], "cudaMalloc", at, at + 90);
+
+		trace_allocation(&scene.trace, call, 0, GT_MEMORY_CALL_ALLOCATE, 64, 0);
+	}
+	choose(&scene, GT_FILTER_FROM, "650ns");
+	choose(&scene, GT_FILTER_TO, "750ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.allocations.count, 1), "the other call had not returned");
+	cr_expect(eq(i64, gt_memory_begin(&scene.trace, &scene.trace.allocations.rows[0]),
+	             TRACE_START_NS + 690));
 	scene_release(&scene);
 }
 
@@ -525,6 +551,54 @@ Test(view, keeps_waits_for_all_streams_of_a_context)
 	scene_release(&scene);
 }
 
+/* The launch is in the window, what it launched is not. */
+Test(view, of_a_window_keeps_calls_for_chosen_work_that_is_after_it)
+{
+	struct scene scene;
+
+	scene_init(&scene);
+	choose(&scene, GT_FILTER_STREAM, "7");
+	choose(&scene, GT_FILTER_TO, "105ns");
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 0));
+	cr_assert(eq(sz, scene.trace.api_calls.count, 1));
+	expect_text(gt_trace_text(&scene.trace, scene.trace.api_calls.rows[0].function),
+	            "cudaLaunchKernel");
+	scene_release(&scene);
+}
+
+/* It names no stream: its record does. */
+Test(view, keeps_waits_for_events_of_chosen_streams)
+{
+	struct scene scene;
+	struct gt_sync *sync;
+
+	scene_init(&scene);
+	scene.trace.streams.rows[1].context = scene.trace.streams.rows[2].context;
+	for (gt_id row = 1; row < 3; row++) {
+		sync = &scene.trace.syncs.rows[row];
+		sync->stream = GT_NONE;
+		sync->context = scene.trace.streams.rows[2].context;
+		sync->record = (gt_id)scene.trace.syncs.count;
+		*gt_array_push(&scene.trace.syncs) = (struct gt_sync){
+			.start_ns = TRACE_START_NS + 800 + row,
+			.end_ns = TRACE_START_NS + 801 + row,
+			.thread = sync->thread,
+			.context = sync->context,
+			.stream = scene.streams[row],
+			.event = GT_NONE,
+			.record = GT_NONE,
+			.api_call = GT_NONE,
+		};
+	}
+	choose(&scene, GT_FILTER_STREAM, "8");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.syncs.count, 2));
+	cr_expect(eq(i64, scene.trace.syncs.rows[0].start_ns, TRACE_START_NS + 320));
+	cr_expect(eq(i64, scene.trace.syncs.rows[1].start_ns, TRACE_START_NS + 801));
+	scene_release(&scene);
+}
+
 Test(view, keeps_queries_of_events_that_waits_are_about)
 {
 	struct scene scene;
@@ -752,6 +826,41 @@ Test(view, of_ranges_lasts_as_long_as_they_and_their_work)
 	scene_release(&scene);
 }
 
+/* On each GPU by itself: between what one did and what the other did none did anything for it. */
+Test(view, of_ranges_lasts_as_long_as_their_work_on_each_gpu)
+{
+	struct scene scene;
+	gt_id range;
+
+	scene_init(&scene);
+	range = trace_range(&scene.trace, scene.threads[1], GT_NONE, "step", 600, 650);
+	for (size_t stream = 1; stream < 3; stream++)
+		trace_kernel(&scene.trace, scene.streams[stream], 0, 600 + 100 * (gt_time)stream,
+		             610 + 100 * (gt_time)stream)
+			->api_call = trace_call_in(&scene.trace, range, "cudaLaunchKernel",
+		                                   610 + (gt_time)stream, 611 + (gt_time)stream);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	cut(&scene);
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 50 + 10 + 10));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_that_never_ended_lasts_as_long_as_their_process)
+{
+	struct scene scene;
+	gt_id range;
+
+	range_scene(&scene);
+	range = trace_range(&scene.trace, scene.threads[0], GT_NONE, "last", 910, 0);
+	scene.trace.ranges.rows[range].end_ns = 0;
+	scene.trace.ranges.rows[range].flags = GT_UNFINISHED;
+	scene.trace.processes.rows[0].end_ns = TRACE_START_NS + 950;
+	choose(&scene, GT_FILTER_RANGE, "last");
+	cut(&scene);
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 40));
+	scene_release(&scene);
+}
+
 Test(view, of_ranges_skips_the_first_of_each_path_and_thread)
 {
 	struct scene scene;
@@ -842,6 +951,40 @@ Test(view, of_ranges_goes_with_other_parts_of_the_filter)
 	scene_release(&scene);
 }
 
+/* The second step launched at 310 what runs from 450 on. */
+Test(view, of_a_window_knows_the_range_of_work_that_was_asked_for_before_it)
+{
+	struct scene scene;
+	struct gt_owner owner;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_FROM, "450ns");
+	choose(&scene, GT_FILTER_TO, "520ns");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.kernels.count, 1));
+	cr_assert(eq(u32, scene.trace.kernels.rows[0].api_call, GT_NONE));
+	owner = gt_owner_of(&scene.trace, GT_ACTIVITY_KERNEL, 0);
+	cr_assert(lt(sz, owner.range, scene.trace.ranges.count));
+	expect_text(gt_trace_text(&scene.trace, scene.trace.ranges.rows[owner.range].text), "step");
+	cr_expect(ne(u32, scene.trace.ranges.rows[owner.range].flags & GT_AROUND, 0));
+	cr_expect(eq(i64, owner.at_ns, TRACE_START_NS + 310));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_and_streams_is_what_fits_both)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "forward");
+	choose(&scene, GT_FILTER_STREAM, "7");
+	scene.trace.streams.rows[0].number = 7;
+	cut(&scene);
+	cr_expect(eq(sz, scene.trace.kernels.count, 1));
+	cr_expect(eq(sz, scene.trace.api_calls.count, 1), "and not its wait, which is in step");
+	scene_release(&scene);
+}
+
 Test(view, of_a_window_keeps_what_is_around_the_ranges_in_it)
 {
 	struct scene scene;
@@ -849,10 +992,11 @@ Test(view, of_a_window_keeps_what_is_around_the_ranges_in_it)
 	range_scene(&scene);
 	choose(&scene, GT_FILTER_FROM, "450ns");
 	cut(&scene);
-	cr_assert(eq(sz, scene.trace.ranges.count, 3));
+	cr_assert(eq(sz, scene.trace.ranges.count, 4));
 	cr_expect(ne(u32, scene.trace.ranges.rows[0].flags & GT_AROUND, 0), "train");
-	cr_expect(eq(u32, scene.trace.ranges.rows[1].parent, 0));
-	cr_expect(eq(u32, scene.trace.ranges.rows[1].flags & GT_AROUND, 0));
+	cr_expect(ne(u32, scene.trace.ranges.rows[1].flags & GT_AROUND, 0), "work of it");
+	cr_expect(eq(u32, scene.trace.ranges.rows[2].parent, 0));
+	cr_expect(eq(u32, scene.trace.ranges.rows[2].flags & GT_AROUND, 0));
 	scene_release(&scene);
 }
 
@@ -993,7 +1137,7 @@ Test(view, of_a_window_keeps_what_calls_in_it_were_made_for)
 	backward_scene(&scene);
 	choose(&scene, GT_FILTER_FROM, "655ns");
 	cut(&scene);
-	cr_assert(eq(sz, scene.trace.ranges.count, 1));
+	cr_assert(eq(sz, scene.trace.ranges.count, 3), "and those of a launch before it");
 	cr_expect(ne(u32, scene.trace.ranges.rows[0].flags & GT_AROUND, 0));
 	cr_expect(eq(u32, scene.trace.api_calls.rows[0].for_range, 0));
 	scene_release(&scene);

@@ -91,7 +91,9 @@ def some_filters(world):
         name = chance.choice([row["name"] for row in world.ranges.values()])
         if "," not in name: # sequence numbers: a comma separates ranges
             others.append({"range": name})
-    return [{}, *chance.sample(others, 2)]
+    chosen = chance.sample(others, 2)
+    parts = [{"to": cut}, {"from_": cut // 2}, *others]
+    return [{}, *chosen, {key: value for part in chance.sample(parts, 2) for key, value in part.items()}]
 
 
 def run(gputrace, folder, words):
@@ -107,9 +109,9 @@ def run(gputrace, folder, words):
 
 
 def added(rows, keys):
-    """Rows that are told apart by these columns alone, with the sums of the others."""
+    """Rows that are told apart by these columns alone, with the sums of the others that are numbers."""
     return [{**dict(zip(keys, key)), **{column: sum(row[column] or 0 for row in some) for column in some[0]
-                                        if isinstance(some[0][column], (int, float))}} if len(some) > 1 else some[0]
+                                        if isinstance(some[0][column], (int, float))}}
             for key, some in figures.grouped(rows, lambda row: tuple(row[key] for key in keys)).items()]
 
 
@@ -142,7 +144,7 @@ def merged(rows):
     if len(rows) == 1:
         return rows[0]
     return {**{key: rows[0][key] for key in ("op", "direction")},
-            **{key: sum(row[key] for row in rows) for key in ("calls", "own_ns", "launches")},
+            **{key: sum(row[key] or 0 for row in rows) for key in ("calls", "own_ns", "launches")},
             "share_percent": None if rows[0]["share_percent"] is None else sum(row["share_percent"] for row in rows)}
 
 
@@ -208,25 +210,8 @@ def check_world(arguments):
 # gputrace or the oracle is mended; one that nothing fits any more is named at the end.
 KNOWN = [
     # Parts of recordings
-    ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls|ranges .*)", ".*", "--stream", "",
-     "waits for events of other streams stay"),
-    ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls)", ".*", "--device", "",
-     "waits for events of other streams stay"),
-    ("(api functions|summary top_api_calls|summary recording|waits .*|export chrome calls|ranges .*)", ".*", "--kernel", "",
-     "waits for events of other streams stay"),
-    ("(kernels by_range|ops ops)", ".*", "--from", "", "the range of a call before the window is not looked for"),
-    ("(gaps .*|summary devices|streams devices)", r"\(rows\)", "--device", "", "GPUs that copies name have rows"),
-    ("summary recording", "devices", "", "", "GPUs that copies name, or that a process has not used"),
-    ("(summary|streams|gaps) .*", r"\(rows\)", "--process", "", "GPUs that a process has not used"),
-    ("ranges ranges", "busy_percent", "--to", "", "work after the window counts"),
-    ("streams devices", "most_at_once", "--", "", "not of the window"),
-    ("memory leaks", "sum of .*", "--to", "", "what is freed after the window is a leak here and is not kept there"),
-    ("ranges (ranges|each)", "gpu_.*|kernels", "--from", "", "the range of a call before the window"),
-    ("ranges ranges", "quiet_percent", "--device", "", "only GPUs that are chosen are looked at"),
-    ("ranges ranges", "quiet_percent", "--process", "", "only GPUs that are chosen are looked at"),
-    ("waits avoidable_by_reason", ".* of two pieces", "", "", "not looked for in a part"),
-    ("streams streams", ".* of two pieces", "", "", "streams without chosen work have no row"),
-    ("advice advice", "gain_.*", "--to", "", "ranges are not cut at the window's end"),
+    ("api functions", r"\(rows\)", "--", "profiled", "a function whose calls were all held up has no row"),
+    ("graphs runs", "lost_(ns|percent)", "--", "graphs", "means of nodes are over other launches than those in the window"),
 ]
 
 

@@ -442,10 +442,10 @@ def streams(view):
     rows = []
     for number, stream in view.world.streams.items():
         mine = [row for row in view.timed if row["stream"] == number]
-        if not mine:
-            continue
         gpu = stream["gpu"]
         ran = stream_spans(view, number, GPU_WORK)
+        if not mine and not (ran and view.chooses_all_of(number)):
+            continue
         others = spans.united(span for other in used_streams(view, gpu) if other != number
                               for span in stream_spans(view, other, GPU_WORK))
         busy = spans.length(stream_spans(view, number, ("kernel", "graph")))
@@ -486,9 +486,12 @@ def range_figures(view, numbers):
     ended = [row for row in rows if row["end"]]
     walls = [row["end"] - row["begin"] for row in ended]
     quiet = work_span = gpu_time = idle = busy = 0
-    active = spans.united(span for gpu in world.gpus for span in all_active(view, gpu))
+    asked_about = [view.filters["gpu"]] if "gpu" in view.filters else world.gpus
+    active = spans.united(span for gpu in asked_about for span in all_active(view, gpu))
+    shown = 0
     for row in ended:
-        wall = [(row["begin"], row["end"])]
+        wall = [(row["begin"], min(row["end"], view.to) if "to" in view.filters else row["end"])]
+        shown += spans.length(wall)
         quiet += spans.length(spans.without(spans.without(wall, active), view.not_measured()))
         busy += spans.length(spans.both(wall, spans.united((work["begin"], work["end"]) for work in view.timed
                                                            if row["id"] in world.ranges_of_work(work))))
@@ -502,8 +505,8 @@ def range_figures(view, numbers):
     kernels_there = of_kind(mine, "kernel")
     return {"ranges": len(rows), "wall_ns": sum(walls) if walls else None, "mean_ns": mean(walls),
             "median_ns": median(walls), "min_ns": least(walls), "max_ns": most(walls),
-            "p95_ns": nearest_rank(walls, 95), "quiet_percent": percent(quiet, sum(walls)), "gpu_ns": gpu_time,
-            "span_ns": work_span or None, "busy_percent": percent(busy, sum(walls)),
+            "p95_ns": nearest_rank(walls, 95), "quiet_percent": percent(quiet, shown), "gpu_ns": gpu_time,
+            "span_ns": work_span or None, "busy_percent": percent(busy, shown),
             "idle_ns": idle if work_span else None, "kernels": len(kernels_there),
             "captured": sum(1 for work in kernels_there if not world.ranges_of_launch(work) & set(numbers)),
             "copies": len(copied), "copied_bytes": sum(work["bytes"] for work in copied),
@@ -521,8 +524,18 @@ def all_active(view, gpu):
                         if row["is_timed"] and row["gpu"] == gpu)
 
 
+def of_gpus(column):
+    return column in ("quiet_percent", "busy_percent", "captured", "kernels", "copies", "copied_bytes", "fills") or \
+        column.startswith(("gpu_", "idle_"))
+
+
+def known_alone(view, row):
+    """Where no GPU did anything, nothing of GPUs is known."""
+    return row if view.world.work else {column: None if of_gpus(column) else value for column, value in row.items()}
+
+
 def ranges(view):
-    return [{"range": path, **range_figures(view, numbers)}
+    return [{"range": path, **known_alone(view, range_figures(view, numbers))}
             for path, numbers in grouped(chosen_ranges(view), view.world.path).items()]
 
 
@@ -863,7 +876,7 @@ def overlaps(view):
     rows = []
     if "kernel" in view.filters or "range" in view.filters:
         return None # which pairs are shown is open
-    chosen = {row["stream"] for row in view.timed}
+    chosen = {number for number in view.world.streams if view.chooses_all_of(number)}
     for gpu in view.gpus:
         used = used_streams(view, gpu)
         for i, one in enumerate(used):
@@ -943,7 +956,7 @@ def each_range(view):
                      "gpu_p95_ns": nearest_rank(gpu, 95), "gpu_deviation_ns": deviation(gpu),
                      "idle_mean_ns": mean(idle), "idle_median_ns": median(idle), "idle_max_ns": max(idle),
                      "wall_mean_ns": mean(walls), "wall_median_ns": median(walls), "wall_deviation_ns": deviation(walls)})
-    return rows
+    return [known_alone(view, row) for row in rows]
 
 
 def blocked_ranges(view):

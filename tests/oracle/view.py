@@ -221,7 +221,9 @@ class View:
         self._window = None
 
     def in_time(self, begin):
-        return not self.has_window or begin is not None and self.from_ <= begin < self.to
+        """Without --to the last moment is in the window, too."""
+        return not self.has_window or begin is not None and self.from_ <= begin and ("to" not in self.filters or
+                                                                                     begin < self.to)
 
     def _choose_ranges(self):
         name = self.filters["range"]
@@ -251,12 +253,11 @@ class View:
             return False
         if "process" in f and self.world.process_of_call(call) != f["process"]:
             return False
-        if "range" in f and self.world.ranges_of_call(call) & self.ranges_chosen:
-            return True
-        if not {"range", "gpu", "stream", "kernel"} & set(f):
+        in_range = "range" not in f or bool(self.world.ranges_of_call(call) & self.ranges_chosen)
+        if in_range and not {"gpu", "stream", "kernel"} & set(f):
             return True
         asked = [work for work in self.world.work.values() if work["call"] == call["id"]]
-        return any(self._suits(work) for work in asked) or "range" not in f and self._waits_for_chosen(call)
+        return any(self._suits(work) for work in asked) or in_range and "range" not in f and self._waits_for_chosen(call)
 
     def _waits_for_chosen(self, call):
         if not call["wait"]:
@@ -288,14 +289,22 @@ class View:
         f = self.filters
         if "gpu" in f and stream["gpu"] != f["gpu"] or "stream" in f and stream["number"] != f["stream"]:
             return False
-        return "kernel" not in f or any(work["stream"] == number and work["kind"] == "kernel" and
-                                        work["name"] == f["kernel"] for work in self.world.work.values())
+        return "kernel" not in f or any(work["stream"] == number and self._suits(work)
+                                        for work in self.world.work.values())
+
+    def chooses_all_of(self, number):
+        """Whether all work of a stream is chosen, but for time."""
+        stream = self.world.streams[number]
+        return not {"kernel", "range"} & set(self.filters) and self._chooses_stream(number) and (
+            "process" not in self.filters or stream["process"] == self.filters["process"])
 
     def _shows_gpu(self, gpu):
+        """Of those that are chosen, the ones that the chosen process has used."""
         f = self.filters
-        if "gpu" in f:
-            return gpu == f["gpu"]
-        return True
+        if "gpu" in f and gpu != f["gpu"]:
+            return False
+        return "process" not in f or any((row["process"], row["gpu"]) == (f["process"], gpu)
+                                         for row in self.world.streams.values())
 
     def _shows_process(self, number):
         return "process" not in self.filters or number == self.filters["process"]
@@ -317,8 +326,9 @@ class View:
         found = []
         for number in self.ranges_chosen:
             row = self.world.ranges[number]
-            found.append((row["begin"], self.world.range_end(row)))
-            for gpu in self.world.gpus:
+            process = self.world.threads[row["thread"]]["process"]
+            found.append((row["begin"], row["end"] or self.world.processes[process]["last"]))
+            for gpu in self.gpus:
                 mine = [work for work in self.world.work.values() if work["is_timed"] and work["gpu"] == gpu and
                         number in self.world.ranges_of_launch(work)]
                 if mine:
