@@ -16,6 +16,7 @@
 #include "model/timed.h"
 #include "model/trace.h"
 #include "model/view.h"
+#include "model/whole.h"
 
 static const struct gt_heading function_headings[] = {
 	{"function", GT_UNIT_TEXT, "Function of the CUDA runtime (cuda...) or driver (cu...) API",
@@ -136,17 +137,6 @@ static void count_failure(struct tally *tally, const struct gt_api_call *call)
 	tally->functions[function_of(tally, call)].errors++;
 }
 
-static void see_held(struct activity_of_thread *thread, const struct gt_api_call *call)
-{
-	const gt_time from_ns =
-		call->start_ns > thread->held_until_ns ? call->start_ns : thread->held_until_ns;
-
-	if (call->end_ns <= from_ns)
-		return;
-	thread->held_ns += call->end_ns - from_ns;
-	thread->held_until_ns = call->end_ns;
-}
-
 static void see_thread(struct tally *tally, const struct gt_api_call *call)
 {
 	const size_t known = tally->trace->threads.count;
@@ -158,8 +148,32 @@ static void see_thread(struct tally *tally, const struct gt_api_call *call)
 		thread->start_ns = call->start_ns;
 	if (first || call->end_ns > thread->end_ns)
 		thread->end_ns = call->end_ns;
-	if (call->flags & GT_PROFILED)
-		see_held(thread, call);
+}
+
+static void see_held(struct activity_of_thread *thread, const struct gt_api_call *call)
+{
+	gt_time from_ns =
+		call->start_ns > thread->held_until_ns ? call->start_ns : thread->held_until_ns;
+	const gt_time to_ns = call->end_ns < thread->end_ns ? call->end_ns : thread->end_ns;
+
+	if (from_ns < thread->start_ns)
+		from_ns = thread->start_ns;
+	if (to_ns <= from_ns)
+		return;
+	thread->held_ns += to_ns - from_ns;
+	thread->held_until_ns = to_ns;
+}
+
+/* A thread was held up for a launch whether a filter shows that or not. */
+static void count_held(struct tally *tally)
+{
+	gt_array_each(const struct gt_api_call, call, &gt_whole_of(tally->trace)->api_calls) {
+		const gt_id thread = gt_whole_shown(tally->trace, GT_TABLE_threads, call->thread);
+
+		if (call->flags & GT_PROFILED && thread < tally->trace->threads.count &&
+		    gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
+			see_held(&tally->threads[thread], call);
+	}
 }
 
 static void count_calls(struct tally *tally)
@@ -184,6 +198,7 @@ static void count_calls(struct tally *tally)
 		if (gt_api_failed(call))
 			count_failure(tally, call);
 	}
+	count_held(tally);
 	gt_groups_begin(&tally->durations);
 	gt_array_each(const struct gt_api_call, call, &tally->trace->api_calls)
 		if (gt_timed(GT_TIMES_FIGURES, call->flags, call->start_ns, call->end_ns))

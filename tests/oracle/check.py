@@ -210,8 +210,6 @@ def check_world(arguments):
 # gputrace or the oracle is mended; one that nothing fits any more is named at the end.
 KNOWN = [
     # Parts of recordings
-    ("api functions", r"\(rows\)", "--", "profiled", "a function whose calls were all held up has no row"),
-    ("graphs runs", "lost_(ns|percent)", "--", "graphs", "means of nodes are over other launches than those in the window"),
 ]
 
 

@@ -257,7 +257,7 @@ class View:
         if in_range and not {"gpu", "stream", "kernel"} & set(f):
             return True
         asked = [work for work in self.world.work.values() if work["call"] == call["id"]]
-        return any(self._suits(work) for work in asked) or in_range and "range" not in f and self._waits_for_chosen(call)
+        return any(self._suits(work) for work in asked) or in_range and self._waits_for_chosen(call)
 
     def _waits_for_chosen(self, call):
         if not call["wait"]:
