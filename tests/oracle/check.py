@@ -144,8 +144,8 @@ def merged(rows):
     if len(rows) == 1:
         return rows[0]
     return {**{key: rows[0][key] for key in ("op", "direction")},
-            **{key: sum(row[key] or 0 for row in rows) for key in ("calls", "own_ns", "launches")},
-            "share_percent": None if rows[0]["share_percent"] is None else sum(row["share_percent"] for row in rows)}
+            **{key: None if any(row[key] is None for row in rows) else sum(row[key] for row in rows)
+               for key in ("calls", "own_ns", "share_percent", "launches")}}
 
 
 def check_view(gputrace, folder, world, filters):

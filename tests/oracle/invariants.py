@@ -194,6 +194,8 @@ def pieces(whole, first, second):
             continue # what has no time is in no window
         if name in WHOLE or part in WHOLE or part.startswith("top_") or len(rows) >= 20:
             continue
+        if len(keyed(rows)) < len(rows):
+            continue # rows that nothing tells apart
         sides = [keyed(side.get(name, {}).get(part) or []) for side in (first, second)]
         for key, row in keyed(rows).items():
             for column in PIECES & row.keys():
