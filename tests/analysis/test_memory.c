@@ -223,6 +223,22 @@ Test(memory, rises_in_ranges_and_what_they_keep_is_their_growth)
 	scene_end();
 }
 
+/* In the very nanosecond in which the range ends. */
+Test(memory, that_a_range_asks_for_last_is_its_rise)
+{
+	gt_id step;
+
+	scene_begin(1000);
+	allocate(GT_MEMORY_CALL_ALLOCATE, device, 1000, 1, 0);
+	step = trace_range(&trace, thread, GT_NONE, "step", 10, 100);
+	allocate_in(step, 300, 95, 0); /* the call returns at 100 */
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "ranges"), 1));
+	expect_count(&result, "ranges", 0, "rise_bytes", 300);
+	expect_count(&result, "ranges", 0, "peak_bytes", 1300);
+	scene_end();
+}
+
 /* A block that nobody gave back is kept, as one that was given back after the range is. */
 Test(memory, of_pools_that_was_never_given_back_is_the_range_s_growth)
 {
