@@ -174,12 +174,12 @@ WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "ou
 
 
 def keyed(rows):
-    """Rows by the texts in them, but for sentences on where a figure is from, and the sizes that classes begin with; without those
-    that nothing tells apart."""
+    """Rows by the texts in them, but for sentences on where a figure is from and the forward operations that check.py puts
+    together, and the sizes that classes begin with; without those that nothing tells apart."""
     found = {}
     for row in rows:
         key = tuple((column, value) for column, value in row.items()
-                    if isinstance(value, str) and column not in ("source", "evidence") or value is None and column == "device" or column.startswith("from_"))
+                    if isinstance(value, str) and column not in ("source", "evidence", "forward_op") or value is None and column == "device" or column.startswith("from_"))
         found.setdefault(key, []).append(row)
     return {key: some[0] for key, some in found.items() if len(some) == 1}
 
@@ -194,8 +194,6 @@ def pieces(whole, first, second):
             continue # what has no time is in no window
         if name in WHOLE or part in WHOLE or part.startswith("top_") or len(rows) >= 20:
             continue
-        if len(keyed(rows)) < len(rows):
-            continue # rows that nothing tells apart
         sides = [keyed(side.get(name, {}).get(part) or []) for side in (first, second)]
         for key, row in keyed(rows).items():
             for column in PIECES & row.keys():
