@@ -164,6 +164,17 @@ def check_view(gputrace, folder, world, filters):
     return [(world.seed, words, *rest) for rest in found], said
 
 
+def check_partition(gputrace, folder, world, whole):
+    """A filter for each process, and one for each GPU, leave all of it together."""
+    found = []
+    for option, values in (("--process", [row["pid"] for row in world.processes.values()]), ("--device", world.gpus)):
+        if len(values) > 1:
+            sides = [run(gputrace, folder, ["all", option, str(value)]) for value in values]
+            found += [(world.seed, [option, "each"], *rest)
+                      for rest in invariants.partition(whole, sides, option == "--process")]
+    return found
+
+
 def check_own_threads(gputrace, folder):
     """Ranges of each thread alone."""
     words = ["--set", "threads=own"]
@@ -197,6 +208,8 @@ def check_world(arguments):
         if len(said) == 3 and "to" in said[1][0] and "from_" in said[2][0]:
             found += [(seed, ["--to/--from", str(said[1][0]["to"])], *rest)
                       for rest in invariants.pieces(*(answers for _, answers in said))]
+        if not whole and seed % 3 == 1:
+            found += check_partition(gputrace, folder, world, said[0][1])
         return world.features, found
     except Exception as error: # pylint: disable=broad-except
         return 0, [(seed, [], ("", ""), (), "(failed)", "", f"{type(error).__name__}: {error}")]

@@ -202,6 +202,29 @@ def pieces(whole, first, second):
                     yield table, tuple(value for _, value in key), f"{column} of two pieces", row[column], sum(values)
 
 
+# Tables that a filter by process or by GPU shares out: each of their rows is of one of them, or is a sum over them.
+SHARED_OUT = {("kernels", "kernels"), ("kernels", "families"), ("kernels", "launch_shapes"), ("copies", "copies"),
+              ("copies", "fills"), ("copies", "sizes"), ("occupancy", "occupancy"), ("graphs", "share")}
+OF_PROCESSES = {("api", "functions"), ("api", "errors"), ("waits", "waits"), ("waits", "blocked"), ("ranges", "ranges")}
+ADDED = {"calls", "total_ns", "bytes", "errors", "unfinished", "profiled", "kernels", "copies", "fills", "marks", "ranges", "wall_ns",
+         "copied_bytes", "blocked_ns", "failed"}
+
+
+def partition(whole, sides, by_process):
+    """What a filter leaves for each process, or each GPU, against all of it."""
+    for table in SHARED_OUT | (OF_PROCESSES if by_process else set()):
+        name, part = table
+        rows = whole[name][part]
+        if len(rows) >= 20:
+            continue
+        keyed_sides = [keyed(side[name][part]) if side else {} for side in sides]
+        for key, row in keyed(rows).items():
+            for column in ADDED & row.keys() - {"kernels" if part == "families" else ""}: # how many names
+                added = sum(side.get(key, {}).get(column) or 0 for side in keyed_sides)
+                if number(row[column]) and added != row[column]:
+                    yield table, tuple(value for _, value in key), f"{column} of all parts", row[column], added
+
+
 def broken(said, restricted, held):
     """((report, table), row, column, what should hold, what was said)"""
     yield from by_unit(said)
