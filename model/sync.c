@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/sync.h"
 
+#include "model/whole.h"
+
 bool gt_sync_waits_host(uint32_t kind)
 {
 	switch (kind) {
@@ -13,9 +15,14 @@ bool gt_sync_waits_host(uint32_t kind)
 	}
 }
 
+/* The record may lie before a window. */
 gt_id gt_sync_stream(const struct gt_trace *trace, const struct gt_sync *sync)
 {
-	return sync->stream == GT_NONE && sync->record < trace->syncs.count
-	               ? trace->syncs.rows[sync->record].stream
-	               : sync->stream;
+	const struct gt_trace *whole = gt_whole_of(trace);
+	const gt_id row = gt_whole_origin(trace, GT_TABLE_syncs, (gt_id)(sync - trace->syncs.rows));
+	const gt_id record = row < whole->syncs.count ? whole->syncs.rows[row].record : GT_NONE;
+
+	if (sync->stream != GT_NONE || record >= whole->syncs.count)
+		return sync->stream;
+	return gt_whole_shown(trace, GT_TABLE_streams, whole->syncs.rows[record].stream);
 }

@@ -287,6 +287,14 @@ static void take_out(struct gt_trace *trace, const struct gt_interval *stretches
 	trace->parts.capacity = left.capacity;
 }
 
+/* None is left, which is not "all". */
+static void keep_none(struct gt_trace *trace, const struct gt_view *view)
+{
+	if (trace->parts.count == 0)
+		*gt_array_push(&trace->parts) =
+			(struct gt_interval){view->start_ns, view->start_ns};
+}
+
 /* Nothing can be said of how busy the GPU was by itself in stretches that are not measured. */
 static void leave_out_held(struct gt_trace *trace, const struct gt_view *view)
 {
@@ -297,19 +305,20 @@ static void leave_out_held(struct gt_trace *trace, const struct gt_view *view)
 		*gt_array_push(&trace->parts) = (struct gt_interval){view->start_ns, view->end_ns};
 	if (held.list.count > 0)
 		take_out(trace, held.list.rows, held.list.count);
-	if (held.list.count > 0 && trace->parts.count == 0) /* none is left, which is not "all" */
-		*gt_array_push(&trace->parts) =
-			(struct gt_interval){view->start_ns, view->start_ns};
+	if (held.list.count > 0)
+		keep_none(trace, view);
 	gt_unmeasured_release(&held);
 }
 
 static void find_parts(struct cut *cut, const struct gt_view *view)
 {
-	if (cut->chosen.ranges.given)
+	if (cut->chosen.ranges.given) {
 		find_parts_of_ranges(cut);
-	else if (cut->window.given)
+		keep_none(cut->trace, view);
+	} else if (cut->window.given) {
 		*gt_array_push(&cut->trace->parts) =
 			(struct gt_interval){view->start_ns, view->end_ns};
+	}
 	leave_out_held(cut->trace, view);
 }
 

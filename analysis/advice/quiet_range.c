@@ -6,6 +6,7 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/range_losses.h"
+#include "model/ranges.h"
 #include "model/view.h"
 
 /* Whether a range of the path was still open when a GPU began its first work. */
@@ -18,7 +19,8 @@ static bool outlasts_start(const struct gt_facts *facts, gt_id path)
 		if (facts->busy[i].all.begun && facts->busy[i].all.start_ns < first_ns)
 			first_ns = facts->busy[i].all.start_ns;
 	for (size_t i = 0; i < trace->ranges.count; i++)
-		if (facts->ranges.group_of[i] == path && trace->ranges.rows[i].end_ns > first_ns)
+		if (facts->ranges.group_of[i] == path &&
+		    gt_range_end(&trace->ranges.rows[i]) > first_ns)
 			return true;
 	return false;
 }

@@ -1098,6 +1098,19 @@ Test(view, of_ranges_has_what_their_own_threads_did_alone_where_that_is_asked_fo
 	scene_release(&scene);
 }
 
+/* No time is left, which is not all of it. */
+Test(view, of_ranges_that_were_over_before_the_window_has_no_time)
+{
+	struct scene scene;
+
+	backward_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	choose(&scene, GT_FILTER_FROM, "900ns");
+	cut(&scene);
+	cr_expect(eq(u64, gt_view_lasts_ns(&scene.view), 0));
+	scene_release(&scene);
+}
+
 Test(view, counts_memory_to_ranges_of_its_own_thread_where_that_is_asked_for)
 {
 	struct scene scene;

@@ -32,14 +32,10 @@ def worst_path(view, numbers, lost_in):
         united = spans.length(spans.united(span for _, gone in pieces for span in gone))
         if whole and 2 * time >= whole and 10 * united >= spans.length(view.window()):
             lost[path] = united
-    if not lost:
-        return None
-    worst = max(lost, key=lost.get)
-    while True:
-        inside = [path for path in lost if path.startswith(worst + "/") and 5 * lost[path] >= 4 * lost[worst]]
-        if not inside:
-            return worst, lost[worst]
-        worst = max(inside, key=lost.get)
+    innermost = [path for path, time in lost.items()
+                 if not any(other.startswith(path + "/") and 5 * lost[other] >= 4 * time for other in lost)]
+    worst = max(innermost, key=lost.get, default=None)
+    return worst and (worst, lost[worst])
 
 
 def worst_quiet(view):
@@ -83,18 +79,18 @@ def range_gaps(view):
 
 def alone(view, gpu):
     """
-    (is it the default streams alone, copies from and to the host between the first and the last kernel that ran
-    without one, kernels that ran without a copy); None: too little.
+    (is it the default streams alone, copies from and to the host between the first and the last kernel, or graph, that
+    ran without one, kernels that ran without a copy); None: too little.
     """
     work = [row for row in view.timed if row["gpu"] == gpu]
     kernels = of_kind(work, "kernel")
     copies = of_kind(work, "copy")
-    if not kernels:
+    busy = all_busy(view, gpu)
+    if not kernels or not busy:
         return None
-    between = [(min(row["begin"] for row in kernels), max(row["end"] for row in kernels))]
+    between = [(busy[0][0], busy[-1][1])]
     copying = spans.united((row["begin"], row["end"]) for row in copies)
     of_host = spans.united((row["begin"], row["end"]) for row in copies if row["copy"] not in ("DtoD", "PtoP"))
-    busy = all_busy(view, gpu)
     copied = spans.length(spans.without(spans.both(of_host, between), busy))
     beside = spans.length(spans.both(copying, busy))
     default = len(work) >= 20 and all(view.world.streams[row["stream"]]["default"] for row in work)

@@ -541,9 +541,15 @@ def ranges(view):
 
 def marks(view):
     world = view.world
+
+    def around(mark):
+        """Ranges of its thread, and those of other threads that these are for."""
+        own = world.open_on(mark["thread"], mark["at"])
+        return world.inside(own[-1], mark["at"]) if own else []
+
     chosen = [row for row in world.marks.values()
               if view.in_time(row["at"]) and world.threads[row["thread"]]["process"] in view.processes and
-              (view.ranges_chosen is None or set(world.open_on(row["thread"], row["at"])) & view.ranges_chosen)]
+              (view.ranges_chosen is None or set(around(row)) & view.ranges_chosen)]
     return [{"mark": name, "marks": len(rows), "first_time_ns": min(row["at"] for row in rows) - world.begin,
              "last_time_ns": max(row["at"] for row in rows) - world.begin}
             for name, rows in grouped(chosen, lambda row: row["name"]).items()]

@@ -334,7 +334,8 @@ class View:
                 if mine:
                     found.append((min(work["begin"] for work in mine), max(work["end"] for work in mine)))
             found += [(work["begin"], work["end"]) for work in self.world.work.values()
-                      if work["is_timed"] and work["node"] is not None and number in self.world.ranges_of_work(work)]
+                      if work["is_timed"] and work["gpu"] in self.gpus and work["node"] is not None and
+                      number in self.world.ranges_of_work(work)]
         return spans.united(found)
 
     def not_measured(self):
