@@ -1104,6 +1104,8 @@ Test(view, of_ranges_that_were_over_before_the_window_has_no_time)
 	struct scene scene;
 
 	backward_scene(&scene);
+	add_memory(&scene, 0, 120, 0); /* it is still there in the window */
+	scene.trace.allocations.rows[0].range = 0;
 	choose(&scene, GT_FILTER_RANGE, "step");
 	choose(&scene, GT_FILTER_FROM, "900ns");
 	cut(&scene);
