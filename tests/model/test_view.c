@@ -1104,8 +1104,12 @@ Test(view, of_ranges_that_were_over_before_the_window_has_no_time)
 	struct scene scene;
 
 	backward_scene(&scene);
-	add_memory(&scene, 0, 120, 0); /* it is still there in the window */
-	scene.trace.allocations.rows[0].range = 0;
+	*gt_array_push(&scene.trace.graph_calls) = (struct gt_graph_call){
+		.start_ns = TRACE_START_NS + 910, /* is in the window */
+		.end_ns = TRACE_START_NS + 920,
+		.thread = scene.threads[0],
+		.api_call = GT_NONE,
+	};
 	choose(&scene, GT_FILTER_RANGE, "step");
 	choose(&scene, GT_FILTER_FROM, "900ns");
 	cut(&scene);
