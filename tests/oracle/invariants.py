@@ -197,7 +197,11 @@ def pieces(whole, first, second):
         sides = [keyed(side.get(name, {}).get(part) or []) for side in (first, second)]
         for key, row in keyed(rows).items():
             for column in PIECES & row.keys() - {"calls" if name == "ops" and whole["graphs"]["execs"] else ""}: # launches are
-                values = [side.get(key, {}).get(column) or 0 for side in sides]
+                values = [side.get(key, {}).get(column, 0) for side in sides]
+                if None in values:
+                    if name == "ops":
+                        continue # of operations that began before the window it is not known
+                    values = [value or 0 for value in values]
                 if number(row[column]) and not same(sum(values), row[column], 2):
                     yield table, tuple(value for _, value in key), f"{column} of two pieces", row[column], sum(values)
 
