@@ -6,6 +6,6 @@ struct gt_result;
 struct gt_trace;
 
 /* Adds the table dependencies: which stream waited for which, and was held back by it. */
-void gt_add_stream_dependencies(struct gt_result *result, const struct gt_trace *trace);
+void gt_add_stream_dependencies(struct gt_result *result, const struct gt_trace *shown);
 
 #endif

@@ -23,14 +23,14 @@ enum {
 static void intern_stages(struct gt_gpu *gpu)
 {
 	static const struct {
-		uint32_t iid;
 		const char *name;
+		uint32_t iid;
 		uint32_t category;
 	} stages[] = {
-		{GT_STAGE_KERNEL, "Kernel", CATEGORY_COMPUTE},
-		{GT_STAGE_COPY, "Copy", CATEGORY_OTHER},
-		{GT_STAGE_FILL, "Fill", CATEGORY_OTHER},
-		{GT_STAGE_GRAPH, "Graph", CATEGORY_OTHER},
+		{"Kernel", GT_STAGE_KERNEL, CATEGORY_COMPUTE},
+		{"Copy", GT_STAGE_COPY, CATEGORY_OTHER},
+		{"Fill", GT_STAGE_FILL, CATEGORY_OTHER},
+		{"Graph", GT_STAGE_GRAPH, CATEGORY_OTHER},
 	};
 	enum { COUNT = sizeof(stages) / sizeof(stages[0]) };
 	Perfetto__InternedGpuRenderStageSpecification rows[COUNT];
