@@ -48,7 +48,7 @@ def worst_quiet(view):
         return [(wall, spans.both(wall, quiet))]
 
     ended = [number for number in chosen_ranges(view) if view.world.ranges[number]["end"]]
-    return worst_path(view, ended, lost_in) if of_kind(view.timed, "kernel") else None
+    return worst_path(view, ended, lost_in) if of_kind(view.work, "kernel") else None
 
 
 def worst_gaps(view):
