@@ -21,7 +21,7 @@ static const struct gt_heading headings[] = {
 	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
 	{"held", GT_UNIT_COUNT, "Of them, those that really held work back", GT_WORTH_KEY},
 	{"held_ns", GT_UNIT_NS,
-         "From when the next work of the stream could have begun until the awaited work ended; united over waits",
+         "From when its next work could have begun until the awaited work ended; united over waits",
          GT_WORTH_KEY},
 	{"max_held_ns", GT_UNIT_NS, "Longest that one wait held", GT_WORTH_LITTLE},
 };
