@@ -199,7 +199,7 @@ def facts_of(gputrace, recording):
         "tables": {row["table"]: row["rows"] for row in info["tables"] if row["table"] != "ceilings"},
         "launches": ledger.get("launches"),
         "ledger": ledger,
-        "kernels": summed(kernels["kernels"], "kernel", ["calls", "total_ns"]),
+        "kernels": summed([row for row in kernels["kernels"] if row["calls"]], "kernel", ["calls", "total_ns"]), # not only profiled
         "times": {row["kernel"]: chosen([row], ["median_ns", "min_ns", "max_ns"])[0]
                   for row in kernels["kernels"] if row["calls"]},
         "shapes": shape_facts(kernels["launch_shapes"]),
