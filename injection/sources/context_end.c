@@ -17,17 +17,20 @@
  * A process that was forked and runs no program of its own is a worker as a rule (Python's
  * multiprocessing, servers that fork ahead). It ends with _exit, which no exit handler hears of,
  * and CUPTI writes times of kernels only when it is asked to: so each call that waited for the GPU
- * also waits for a fetch there, as it may be the last one. A worker that waits for the GPU all the
- * time spends a hundredth of its time so; later work is fetched when the worker makes no calls.
+ * also waits for a fetch there, as it may be the last one: the first ones always, on a slow machine
+ * too. A worker that goes on to wait for the GPU all the time spends a hundredth of its time so;
+ * later work is fetched when the worker makes no calls.
  */
 
 #define FETCH_LIMIT_NS 500000000u
 #define WAIT_LIMIT_NS  100000000u
 #define SHARE          100u      /* one part in so many may be spent on fetches */
 #define SAVED_NS       20000000u /* and as much at once, after a while without */
+#define FIRST_FETCHES  16u       /* whatever they take */
 
 struct context_end {
 	_Atomic bool gave_up;
+	_Atomic uint32_t fetches;
 	_Atomic uint64_t
 		paid_until_ns; /* gt_now: fetches so far have used up the share until then */
 };
@@ -59,10 +62,13 @@ static void fetch_in_share(struct gt_session *session, struct context_end *ends)
 	uint64_t paid_ns = atomic_load_explicit(&ends->paid_until_ns, memory_order_relaxed);
 	uint64_t took_ns;
 
-	if (paid_ns > began_ns || atomic_load_explicit(&ends->gave_up, memory_order_relaxed)) {
+	if (atomic_load_explicit(&ends->gave_up, memory_order_relaxed) ||
+	    (paid_ns > began_ns &&
+	     atomic_load_explicit(&ends->fetches, memory_order_relaxed) >= FIRST_FETCHES)) {
 		gt_fetch_when_quiet(session);
 		return;
 	}
+	atomic_fetch_add_explicit(&ends->fetches, 1, memory_order_relaxed);
 	gt_fetch(session, WAIT_LIMIT_NS);
 	took_ns = gt_now() - began_ns;
 	if (took_ns >= WAIT_LIMIT_NS)
