@@ -65,8 +65,8 @@ def quiet_range(view):
     if not worst:
         return
     world = view.world
-    first = min(work["begin"] for work in world.work.values() if work["is_timed"])
-    before_all_work = all(world.ranges[number]["end"] and world.ranges[number]["end"] <= first
+    first = min((work["begin"] for work in world.work.values() if work["is_timed"]), default=None)
+    before_all_work = first is None or all(world.ranges[number]["end"] and world.ranges[number]["end"] <= first
                           for number in chosen_ranges(view) if world.path(number) == worst[0])
     yield None, None if before_all_work else worst[1]
 

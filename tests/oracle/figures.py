@@ -793,7 +793,7 @@ def graph_runs(view):
     rows = []
     for number, row in world.execs.items():
         launches = [call for call in world.calls.values() if call["exec"] == number and
-                    call["function"] == "cuGraphLaunch" and call["end"]]
+                    call["function"] == "cuGraphLaunch"]
         ran = grouped([work for work in view.timed if work["exec"] == number], lambda work: work["call"])
         by_node = [works for works in ran.values() if works[0]["kind"] == "kernel"]
         whole = [works for works in ran.values() if works[0]["kind"] == "graph"]
@@ -803,7 +803,7 @@ def graph_runs(view):
                     for works in ran.values()]
         active = [spans.length(spans.united((work["begin"], work["end"]) for work in works)) for works in ran.values()]
         entry = {"exec": str(FIRST_EXEC + number), "process": world.process_name(row["process"]),
-                 "launches": len(launches), "launch_ns": mean(call["end"] - call["begin"] for call in launches),
+                 "launches": len(launches), "launch_ns": mean(call["end"] - call["begin"] for call in launches if call["end"]),
                  "span_ns": mean(end - begin for begin, end in spans_of)}
         if by_node:
             entry.update({"busy_ns": mean(active), "gap_ns": mean(end - begin - time for (begin, end), time
