@@ -23,7 +23,7 @@ static const struct gt_heading run_headings[] = {
 	{"exec", GT_UNIT_TEXT, "Executable graph: CUPTI's number of it, or its handle",
          GT_WORTH_KEY},
 	{"graph", GT_UNIT_TEXT, "Graph that it was made from", GT_WORTH_KEY},
-	{"launches", GT_UNIT_COUNT, "That succeeded", GT_WORTH_KEY},
+	{"launches", GT_UNIT_COUNT, "That did not fail", GT_WORTH_KEY},
 	{"launch_ns", GT_UNIT_NS, "Mean time of the host in the call that launches", GT_WORTH_KEY},
 	{"span_ns", GT_UNIT_NS,
          "Mean of a launch: from the start of its first kernel, copy or fill to the end of the last",
