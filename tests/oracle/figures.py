@@ -129,8 +129,8 @@ def ledger(view):
     launches = [call for call in world.calls.values() if call["function"] == "cuLaunchKernel"]
     good = [call for call in launches if not call["result"]]
     timed = [call for call in good if any(not row["is_unfinished"] for row in by_call.get(call["id"], []))]
-    captured = [call for call in good if call["captured"] and call not in timed]
-    unfinished = [call for call in good if call not in timed and not call["captured"] and
+    captured = [call for call in good if call["captured"] and call["end"] and call not in timed]
+    unfinished = [call for call in good if call not in timed and call not in captured and
                   (call["id"] in by_call or not call["end"])]
     missing = [call for call in good if call["lost"] and call["end"]]
     kernels_there = of_kind(world.work.values(), "kernel")
