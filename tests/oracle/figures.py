@@ -978,7 +978,7 @@ def blocked_ranges(view):
         busy, _, idle = meanwhile_of(view, calls)
         rows.append({"range": path, "calls": len(calls), "blocked_ns": sum(times), "max_ns": max(times),
                      "busy_ns": busy, "idle_ns": idle})
-    return rows
+    return rows if len(rows) <= 20 else None
 
 
 def waited_on(view):
