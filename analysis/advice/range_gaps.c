@@ -2,6 +2,7 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/range_losses.h"
+#include "model/view.h"
 
 static void look(const struct gt_facts *facts, struct gt_advice *advice)
 {
@@ -10,8 +11,10 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	struct gt_advice_row *row;
 	const struct gt_range_loss *loss;
 
-	/* quiet_range says it in other words. */
-	if (path == GT_NONE || path == gt_range_worst(facts, GT_RANGE_QUIET))
+	if (path == GT_NONE)
+		return;
+	/* quiet_range says it in other words, where there are kernels. */
+	if (facts->view->trace->kernels.count > 0 && path == gt_range_worst(facts, GT_RANGE_QUIET))
 		return;
 	loss = &facts->range_losses.of[GT_RANGE_GAPS][path];
 	gt_range_brief_text(&facts->ranges.ranges, path, text);

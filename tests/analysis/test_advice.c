@@ -183,6 +183,24 @@ Test(advice, on_a_range_in_use_is_worth_its_quiet_time)
 	done();
 }
 
+/* Rule quiet_range, which would say it in other words, is about programs with kernels. */
+Test(advice, on_gaps_of_a_range_is_given_without_kernels_too)
+{
+	gt_id step;
+
+	scene_begin(1000000);
+	step = trace_range(&trace, thread, GT_NONE, "step", 0, 900000);
+	for (int i = 0; i < 2; i++)
+		trace_copy(&trace, stream, GT_COPY_DEVICE_TO_DEVICE, 100, 800000 * i,
+		           800000 * i + 100000)
+			->api_call = trace_call_in(&trace, step, "cudaMemcpyAsync", i, i + 1);
+	ask();
+	expect_silence("quiet_range");
+	expect_rule("range_gaps", "change", "of range step");
+	expect_gain("range_gaps", "at most", 700000);
+	done();
+}
+
 /* What is inside has four fifths of it, but less than a tenth of the recording. */
 Test(advice, on_a_range_is_not_left_out_for_one_inside_that_is_not_told_of)
 {
