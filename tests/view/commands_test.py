@@ -62,10 +62,10 @@ def report_of(recording, name):
 
 
 def kernels_of(recording):
-    """(profiled, calls, ns) of each; the report of kernels leaves out launches that were profiled."""
+    """(profiled, calls, ns) of each; the report of kernels counts no launch that was profiled."""
     kernels = report_of(recording, "kernels")["kernels"]
     profiled = report_of(recording, "counters")["profiled"]
-    return sorted([(False, row["calls"], row["total_ns"]) for row in kernels] +
+    return sorted([(False, row["calls"], row["total_ns"]) for row in kernels if row["calls"]] +
                   [(True, row["launches"], row["launches"] * row["mean_ns"]) for row in profiled])
 
 
