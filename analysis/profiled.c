@@ -123,7 +123,7 @@ static void add_launches(struct gt_result *result, const struct table *table)
 {
 	gt_array_each(const struct group, group, &table->groups) {
 		const double mean_ns = group->timed ? group->time_ns / (double)group->timed : NAN;
-		const double held_ns =
+		const double mean_held_ns =
 			group->launches ? (double)group->held_ns / (double)group->launches : NAN;
 
 		gt_result_add_format(result, "%s", group->label);
@@ -131,9 +131,9 @@ static void add_launches(struct gt_result *result, const struct table *table)
 		gt_result_add_count(result, (int64_t)group->passes);
 		gt_result_add_count_if(result, isfinite(mean_ns),
 		                       isfinite(mean_ns) ? llround(mean_ns) : 0);
-		gt_result_add_count_if(result, isfinite(held_ns),
-		                       isfinite(held_ns) ? llround(held_ns) : 0);
-		gt_result_add_real(result, mean_ns > 0 ? held_ns / mean_ns : NAN);
+		gt_result_add_count_if(result, isfinite(mean_held_ns),
+		                       isfinite(mean_held_ns) ? llround(mean_held_ns) : 0);
+		gt_result_add_real(result, mean_ns > 0 ? mean_held_ns / mean_ns : NAN);
 	}
 }
 

@@ -163,7 +163,7 @@ static size_t unite_gaps(const struct spans *spans, size_t first, const struct g
 	}
 	losses[path].united =
 		gt_share_of_intervals(wall, gaps.rows, gaps.count, GT_OF_RECORDING, GT_NONE);
-	gt_array_release(&gaps);
+	gt_array_free(gaps.rows);
 	return at - first;
 }
 
@@ -240,11 +240,13 @@ static uint64_t *lost_inside(const struct gt_range_totals *ranges,
 	for (size_t i = 0; i < ranges->count; i++)
 		inside[i] = 0;
 	for (size_t i = 0; i < ranges->count; i++) {
-		const gt_id outer = ranges->ranges.paths.rows[i].outer;
+		const struct gt_range_path *paths = ranges->ranges.paths.rows;
 
-		if (outer != GT_NONE && losses[i].united.ns > inside[outer] &&
-		    is_told_of(ranges, losses, (gt_id)i))
-			inside[outer] = losses[i].united.ns;
+		if (!is_told_of(ranges, losses, (gt_id)i))
+			continue;
+		for (gt_id outer = paths[i].outer; outer != GT_NONE; outer = paths[outer].outer)
+			if (losses[i].united.ns > inside[outer])
+				inside[outer] = losses[i].united.ns;
 	}
 	return inside;
 }

@@ -303,10 +303,10 @@ static void leave_out_held(struct gt_trace *trace, const struct gt_view *view)
 	gt_unmeasured_init(&held, trace);
 	if (held.list.count > 0 && trace->parts.count == 0)
 		*gt_array_push(&trace->parts) = (struct gt_interval){view->start_ns, view->end_ns};
-	if (held.list.count > 0)
+	if (held.list.count > 0) {
 		take_out(trace, held.list.rows, held.list.count);
-	if (held.list.count > 0)
 		keep_none(trace, view);
+	}
 	gt_unmeasured_release(&held);
 }
 

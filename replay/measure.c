@@ -630,10 +630,10 @@ static int try_state(struct measuring *measuring, enum gt_l2_state l2, double *m
 			*gt_array_push(&measuring->samples) = sample;
 		tell(measuring, "trying other states of the cache");
 	}
-	if (result == 0)
+	if (result == 0) {
 		take_times(measuring, 0);
-	if (result == 0)
 		*median = estimate(measuring, clock_of(measuring), &count).median;
+	}
 	return result;
 }
 

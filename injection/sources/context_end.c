@@ -89,8 +89,9 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 
 static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
 {
+	(void)state; /* what was kept */
 	if (kept && has_waited(call))
-		fetch_in_share(session, state);
+		fetch_in_share(session, kept);
 }
 
 static void want(struct gt_session *session, CUpti_CallbackDomain domain, CUpti_CallbackId id,
