@@ -1033,57 +1033,7 @@ def out_of_memory(view):
             yield view.world.gpu_name(gpu), None
 
 
-def copies_alone(view):
-    """Copies from and to the host between the first and the last kernel ran without one, for 10 percent of the time in use."""
-    for gpu in view.gpus:
-        kernels_there = [row for row in view.timed if row["gpu"] == gpu and row["kind"] == "kernel"]
-        if not kernels_there:
-            continue
-        between = [(min(row["begin"] for row in kernels_there), max(row["end"] for row in kernels_there))]
-        copying = spans.united((row["begin"], row["end"]) for row in of_kind(view.timed, "copy")
-                               if row["gpu"] == gpu and row["copy"] not in ("DtoD", "PtoP"))
-        all_copies = spans.united((row["begin"], row["end"]) for row in of_kind(view.timed, "copy") if row["gpu"] == gpu)
-        alone = spans.length(spans.without(spans.both(copying, between), all_busy(view, gpu)))
-        beside = spans.length(spans.both(all_copies, all_busy(view, gpu)))
-        if 10 * alone >= spans.length(view.in_use(gpu)) and 10 * beside < spans.length(all_copies):
-            yield view.world.gpu_name(gpu), min(alone, spans.length(view.busy(gpu)))
-
-
 RULES = {"left_alone": left_alone, "late_start": late_start, "failed_calls": failed_calls, "out_of_memory": out_of_memory}
-
-
-def advice(view):
-    if view.filters or any(row["profiled"] for row in view.world.work.values()):
-        return None # rules about idle time are silent then
-    return [{"rule": rule, "device": device, "gain_ns": gain} for rule, work_out in RULES.items()
-            for device, gain in work_out(view)]
-
-
-SMALL_BYTES = 4096
-
-
-def why_avoidable(view, call):
-    """A small read, a copy of pageable memory, or nothing; other reasons are not looked for here."""
-    ended = [work for work in awaited_work(view, call) if work["end"] and call["begin"] < work["end"] <= call["end"]]
-    if not ended:
-        return None
-    last = max(ended, key=lambda work: (work["end"], work["id"]))
-    if last["kind"] != "copy" or view.world.calls[last["call"]]["thread"] != call["thread"]:
-        return None
-    if last["copy"] == "DtoH" and last["bytes"] <= SMALL_BYTES:
-        return "small read"
-    return "pageable copy" if last["copy"] == "HtoD" and last["pageable"] else None
-
-
-AVOIDABLE = ("small read", "pageable copy")
-
-
-def avoidable(view):
-    waiting = [call for call in host_waits(view) if call["wait"] != "blocking free"]
-    return [{"why": why, "function": function, "calls": len(calls),
-             "blocked_ns": sum(call["end"] - call["begin"] for call in calls)}
-            for (why, function), calls in grouped(
-                waiting, lambda call: (why_avoidable(view, call), view.world.function(call))).items() if why]
 
 
 def kernels_by_stream(view):
@@ -1145,8 +1095,6 @@ TABLES = {
     ("ranges", "each"): (each_range, ("range",)),
     ("waits", "blocked_ranges"): (blocked_ranges, ("range",)),
     ("waits", "waited_on"): (waited_on, ("thread", "kind", "total_ns", "max_ns")),
-    ("advice", "known_rules"): (advice, ("rule", "device")),
-    ("waits", "avoidable_by_reason"): (avoidable, ("why", "function")),
     ("kernels", "by_stream"): (kernels_by_stream, ("stream",)),
     ("kernels", "by_range"): (kernels_by_range, ("range",)),
     ("ops", "ops"): (ops, ("op", "direction")),
