@@ -73,6 +73,8 @@ static gt_time could_begin(const struct gt_trace *trace, const struct gt_stream_
 
 		gt_step_times(trace, gt_stream_order_at(order, to.stream, place - 1), &start_ns,
 		              &end_ns);
+		if (end_ns <= 0)
+			return INT64_MAX; /* that never ended */
 		if (end_ns > begin_ns)
 			begin_ns = end_ns;
 	}

@@ -190,6 +190,16 @@ Test(waits, that_were_over_before_the_stream_came_to_them_held_nothing)
 	cr_expect(eq(i64, cell(&result, "dependencies", 0, "held_ns")->count, 0));
 }
 
+Test(waits, of_a_stream_hold_nothing_back_behind_work_that_never_ended)
+{
+	add_dependency(600);
+	trace.kernels.rows[1].end_ns = 0;
+	trace.kernels.rows[1].flags |= GT_UNFINISHED;
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "dependencies", 0, "calls", 1);
+	expect_count(&result, "dependencies", 0, "held", 0);
+}
+
 Test(waits, of_a_stream_hold_nothing_back_that_is_asked_for_later)
 {
 	add_dependency(600);

@@ -4,6 +4,7 @@ import spans
 from figures import AT_ONCE_NS, awaited_work, grouped, host_waits
 
 SMALL_BYTES = 4096
+NEVER = float("inf")
 PLAIN = ("stream synchronize", "context synchronize", "event synchronize")
 COPIES_OF_THE_HOST = ("HtoD", "DtoH")
 
@@ -119,7 +120,7 @@ def held_by(view, call):
     if not awaited or not waiting or record["stream"] == call["stream"]:
         return None
     last = max(awaited, key=lambda work: (work["end"] or 0, work["id"]))
-    earlier = [work["end"] or 0 for work in before(view, call["stream"], call["begin"])]
+    earlier = [NEVER if work["is_unfinished"] else work["end"] for work in before(view, call["stream"], call["begin"])]
     could = max([call["begin"], view.world.calls[waiting["call"]]["begin"], *earlier])
     stretch = (could, last["end"]) if last["end"] and last["end"] > could else None
     return record["stream"], call["stream"], stretch
