@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "model/activity.h"
 
 enum { ROW_BITS = 30 };
 
-static const size_t tables[] = {GT_TABLE_kernels, GT_TABLE_copies, GT_TABLE_fills,
-                                GT_TABLE_graph_traces};
-
-enum { PLAIN_TABLES = 3, WHOLE_TABLES }; /* the first of them */
+/* Of gt_activity_tables the first ones: without graphs that were recorded as a whole, and all. */
+enum { PLAIN_TABLES = GT_ACTIVITY_GRAPH, WHOLE_TABLES = GT_ACTIVITY_TYPES };
 
 /* What the tables have in common. */
 struct activity {
@@ -48,7 +47,7 @@ static size_t row_count(const struct gt_trace *trace, size_t table)
 
 static struct gt_step unpack(uint32_t packed)
 {
-	return (struct gt_step){tables[packed >> ROW_BITS],
+	return (struct gt_step){(size_t)gt_activity_tables[packed >> ROW_BITS],
 	                        packed & (((uint32_t)1 << ROW_BITS) - 1)};
 }
 
@@ -77,10 +76,11 @@ static void each(const struct gt_trace *trace, const bool *wanted,
 	const uint32_t table_count = order->into ? WHOLE_TABLES : PLAIN_TABLES;
 
 	for (uint32_t t = 0; t < table_count; t++) {
-		const size_t count = row_count(trace, tables[t]);
+		const size_t table = (size_t)gt_activity_tables[t];
+		const size_t count = row_count(trace, table);
 
 		for (size_t row = 0; row < count; row++) {
-			const struct activity activity = activity_at(trace, tables[t], row);
+			const struct activity activity = activity_at(trace, table, row);
 			const gt_id stream = stream_of(order, &activity);
 
 			if (stream < trace->streams.count && (!wanted || wanted[stream]))

@@ -18,7 +18,8 @@ bool gt_sync_waits_host(uint32_t kind);
 
 /*
  * The stream that a call waits for, or is about: of a wait for an event the one that its record was
- * made on. GT_NONE: all streams of the context, or not known.
+ * made on, also where a filter took the record out. sync: a row of the trace's syncs. GT_NONE: all
+ * streams of the context, or not known.
  */
 gt_id gt_sync_stream(const struct gt_trace *trace, const struct gt_sync *sync);
 

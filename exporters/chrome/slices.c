@@ -287,25 +287,11 @@ static void put_arrow(struct gt_chrome *chrome, const struct gt_placed *placed,
 	chrome->counts.arrows++;
 }
 
-static size_t number_of(const struct gt_chrome *chrome, const struct gt_activity *activity)
-{
-	switch (activity->type) {
-	case GT_ACTIVITY_KERNEL:
-		return gt_ids_slice(&chrome->ids, GT_PLACED_kernels, activity->row);
-	case GT_ACTIVITY_COPY:
-		return gt_ids_slice(&chrome->ids, GT_PLACED_copies, activity->row);
-	case GT_ACTIVITY_FILL:
-		return gt_ids_slice(&chrome->ids, GT_PLACED_fills, activity->row);
-	case GT_ACTIVITY_GRAPH:
-		return gt_ids_slice(&chrome->ids, GT_PLACED_graph_traces, activity->row);
-	}
-	return 0;
-}
-
 static void put_slice(struct gt_chrome *chrome, const struct gt_activity *activity)
 {
 	const struct gt_trace *trace = chrome->trace;
-	const size_t number = number_of(chrome, activity);
+	const size_t number = gt_ids_slice_of(
+		&chrome->ids, (gt_count)gt_activity_tables[activity->type], activity->row);
 	const struct gt_placed placed = gt_ids_place(&chrome->ids, number);
 	struct gt_place place;
 
