@@ -353,8 +353,8 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 		                 "%s: which work was asked for inside which range is not known.",
 		                 gt_no_calls(trace));
 	else if (!has_work(trace))
-		gt_result_remark(result, "No GPU activity was recorded: what ran for these ranges, "
-		                         "and when none did, is not known.");
+		gt_result_remark(result, "No GPU activity was recorded: the figures of GPUs for "
+		                         "these ranges are not known.");
 	else
 		remark_calls(totals, result);
 	if (totals->folds.names > 0)
