@@ -303,6 +303,7 @@ static void add_times(struct gt_result *result, const struct gt_outcome *outcome
 {
 	const double rate = gt_bytes_per_second(outcome->bytes, outcome->median_ns);
 	const bool timed = isfinite(outcome->median_ns);
+	const bool ran = !*outcome->failure; /* though no run may count */
 
 	add_label(result, outcome);
 	gt_add_rounded(result, outcome->median_ns);
@@ -312,9 +313,9 @@ static void add_times(struct gt_result *result, const struct gt_outcome *outcome
 	gt_add_rounded(result, outcome->p05_ns);
 	gt_add_rounded(result, outcome->p95_ns);
 	gt_add_rounded(result, outcome->most_ns);
-	gt_result_add_count_if(result, timed, (int64_t)outcome->runs);
-	gt_result_add_count_if(result, timed, (int64_t)outcome->thrown_out);
-	gt_result_add_count_if(result, timed, (int64_t)outcome->other_mode);
+	gt_result_add_count_if(result, ran, (int64_t)outcome->runs);
+	gt_result_add_count_if(result, ran, (int64_t)outcome->thrown_out);
+	gt_result_add_count_if(result, ran, (int64_t)outcome->other_mode);
 	gt_result_add_real(result, rate);
 	gt_result_add_real(result, gt_percent(rate, gt_roof_height(&outcome->roof)));
 	gt_add_rounded(result, outcome->job_ns);

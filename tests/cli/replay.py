@@ -282,8 +282,14 @@ class Replay(unittest.TestCase):
     def test_throws_out_what_ran_with_throttled_clocks(self):
         bundle = self.make()
         row, = self.found(bundle, "--runs", "20", script="throttle=64,throttle_ms=60," + self.CACHE)["times"]
-        self.assertEqual(row["runs"] + row["thrown_out"], 20)
+        self.assertEqual(row["runs"] + row["thrown_out"] + row["other_mode"], 20)
+        row, = self.found(bundle, "--runs", "20")["times"]
+        self.assertEqual((row["runs"] + row["other_mode"], row["thrown_out"]), (20, 0))
         self.assertGreater(row["sm_mhz"], 0)
+        found = self.found(bundle, "--runs", "20", script="throttle=64," + self.CACHE)
+        row, = found["times"]
+        self.assertEqual((row["runs"], row["thrown_out"], row["median_ns"], row["stable"]), (0, 20, None, "-"))
+        self.assertIn("20 runs as recorded do not count: the GPU's clocks were held down", found["remarks"])
 
     def test_says_who_else_uses_the_gpu(self):
         code, out, err = self.run_it(self.make(), script="others_bytes=1000000," + self.CACHE)
