@@ -267,7 +267,7 @@ static void merge_device(struct gt_trace *trace, struct gt_capture *capture,
 	MERGE(pcie_width, raw->pcie_width);
 	MERGE(copy_engines, raw->copy_engines);
 	if (raw->index_plus_one)
-		device->index = (gt_code)raw->index_plus_one - 1;
+		device->index = (gt_code)(raw->index_plus_one - 1);
 	device->host = trace->processes.rows[capture->process].host;
 }
 
