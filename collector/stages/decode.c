@@ -114,15 +114,18 @@ static void tell(const struct gt_decoder *decoder, size_t offset)
 		              GT_SHARE_OF_DECODE + GT_SHARE_OF_REST);
 }
 
-static int decode_bytes(struct gt_decoder *decoder, const uint8_t *bytes, size_t size,
+/* The first size bytes of a content, or bytes that have no holes. */
+static int decode_bytes(struct gt_decoder *decoder, const struct gt_content *content, size_t size,
                         struct gt_reader *reader, struct gt_error *err)
 {
 	struct gt_chunk chunk;
-	const int result = gt_reader_init(reader, bytes, size, decoder->scratch, err);
+	const int result = gt_reader_init(reader, content->bytes, size, decoder->scratch, err);
 
 	if (result < 0)
 		return result;
 	gt_reader_use(reader, decoder->decompressor);
+	if (content->pages)
+		gt_reader_skip_holes(reader, content);
 	while (gt_reader_next(reader, &chunk) > 0) {
 		decode_chunk(decoder, &chunk);
 		tell(decoder, reader->offset);
@@ -165,7 +168,10 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_content *cap
 		                          (struct gt_sink){append, &bytes}, err);
 	make_room(decoder, bytes.all.count);
 	if (result == 0)
-		result = decode_bytes(decoder, bytes.all.rows, bytes.all.count, &reader, err);
+		result = decode_bytes(decoder,
+		                      &(struct gt_content){.bytes = bytes.all.rows,
+		                                           .size = bytes.all.count},
+		                      bytes.all.count, &reader, err);
 	gt_array_release(&bytes.all);
 	gt_unload(&arena);
 	return result;
@@ -249,6 +255,9 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 	decoder->capture->chunks_left_out = decoder->refused;
 	decoder->capture->chunks_damaged = decoder->damaged;
 	decoder->capture->bytes_damaged = reader->skipped;
+	/* Behind its end too: of one without an end it is known that it was cut short. */
+	if (reader->torn && (capture->clean || capture->died))
+		decoder->capture->bytes_damaged += reader->size - reader->good_bytes;
 	if (decoder->refused)
 		gt_collection_note(collection, capture->process, "decode",
 		                   "%s asks for more memory than what is in it can need: %llu of "
@@ -264,13 +273,13 @@ static int decode_file(struct gt_decoder *decoder, struct gt_content *content,
 	size_t own = SIZE_MAX;
 	int result = gt_load_file(content, capture->path, err);
 
-	make_room(decoder, content->size);
+	make_room(decoder, content->there);
 	/* A salvage that was cut short left the arena: what it appended is read from there. */
 	if (result == 0 && capture->arena_path)
 		result = gt_capture_own_bytes(content->bytes, content->size, &own, err);
 	if (result == 0)
-		result = decode_bytes(decoder, content->bytes,
-		                      own < content->size ? own : content->size, reader, err);
+		result = decode_bytes(decoder, content, own < content->size ? own : content->size,
+		                      reader, err);
 	if (result < 0)
 		gt_unload(content);
 	return result;
