@@ -12,9 +12,12 @@
 #include "analysis/parameter.h"
 #include "base/error.h"
 
+/* Bytes of long texts in a result. */
+#define LONG_TEXTS ((uint64_t)64 << 20)
+
 void gt_result_init(struct gt_result *result)
 {
-	*result = (struct gt_result){0};
+	*result = (struct gt_result){.room = {.left = LONG_TEXTS}};
 }
 
 static void free_texts(char **texts, size_t count)
@@ -215,12 +218,15 @@ __attribute__((format(printf, 1, 0))) static char *format_text(const char *fmt, 
 void gt_result_add_text(struct gt_result *result, const char *text)
 {
 	struct gt_cell *cell = next_of(result, TEXT);
+	size_t size;
 
 	if (!text)
 		note_wrong(result, "a text is missing");
 	if (!cell || !text)
 		return;
-	cell->text = text;
+	size = gt_text_room_take(&result->room, text);
+	cell->text =
+		text[size] ? gt_result_keep(result, "%.*s" GT_TEXT_CUT, (int)size, text) : text;
 	cell->unknown = 0;
 }
 

@@ -44,6 +44,17 @@ static bool reach(struct gt_decoder *decoder, uint32_t id)
 	return true;
 }
 
+/* Its first bytes, without a part of a character at the end. */
+static void cut(struct gt_decoder *decoder, struct gt_text *text)
+{
+	if (text->size <= GT_TEXT_MAX)
+		return;
+	decoder->cut++;
+	text->size = GT_TEXT_MAX;
+	for (int i = 0; i < 3 && ((unsigned char)text->bytes[text->size] & 0xc0) == 0x80; i++)
+		text->size--;
+}
+
 static void decode_strings(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 {
 	struct gt_capture *capture = decoder->capture;
@@ -55,6 +66,7 @@ static void decode_strings(struct gt_decoder *decoder, const struct gt_chunk *ch
 			decoder->misnumbered++;
 			continue;
 		}
+		cut(decoder, &text);
 		if (!gt_decoder_take(decoder, GT_ROOM_OF_TEXT(text.size)) ||
 		    !reach(decoder, text.id)) {
 			decoder->refused++;
@@ -252,6 +264,11 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   "%s holds %llu names or launch shapes with numbers that cannot "
 		                   "be right",
 		                   capture->name, (unsigned long long)decoder->misnumbered);
+	if (decoder->cut)
+		gt_collection_note(collection, capture->process, "decode",
+		                   "%s holds %llu texts that are longer than any that gputrace "
+		                   "writes: the first %d bytes of each are here",
+		                   capture->name, (unsigned long long)decoder->cut, GT_TEXT_MAX);
 	decoder->capture->chunks_left_out = decoder->refused;
 	decoder->capture->chunks_damaged = decoder->damaged;
 	decoder->capture->bytes_damaged = reader->skipped;
@@ -263,6 +280,13 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   "%s asks for more memory than what is in it can need: %llu of "
 		                   "its chunks were left out",
 		                   capture->name, (unsigned long long)decoder->refused);
+}
+
+/* Nothing was counted of it yet. */
+static void begin_file(struct gt_decoder *decoder)
+{
+	decoder->unknown = decoder->damaged = decoder->misnumbered = 0;
+	decoder->cut = decoder->refused = 0;
 }
 
 /* What the process itself wrote. */
@@ -337,7 +361,7 @@ static void decode_machine(struct gt_decoder *decoder, struct gt_capture *machin
 	struct gt_error why = {0};
 
 	decoder->capture = machine;
-	decoder->unknown = decoder->damaged = decoder->misnumbered = decoder->refused = 0;
+	begin_file(decoder);
 	const int result = decode_file(decoder, &content, &reader, &why);
 
 	remark_condition(decoder, &reader, result < 0 ? why.text : NULL);
@@ -376,7 +400,7 @@ static int decode_all(struct gt_decoder *decoder, struct gt_error *err)
 		if (decoder->bytes && decoder->capture)
 			decoder->bytes_done += size_of(decoder->capture->path);
 		decoder->capture = capture;
-		decoder->unknown = decoder->damaged = decoder->misnumbered = decoder->refused = 0;
+		begin_file(decoder);
 		if (decode_capture(decoder, &why) == 0)
 			continue;
 		if (unread++ == 0) {

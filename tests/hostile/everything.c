@@ -52,8 +52,11 @@ static void make_reports(const struct gt_view *view)
 	}
 }
 
-static void make_exports(const struct gt_view *view)
+/* Returns how many bytes they have. */
+static size_t make_exports(const struct gt_view *view)
 {
+	size_t bytes = 0;
+
 	for (size_t i = 0; i < gt_exporter_count; i++) {
 		const struct gt_export_options options = {.compression = GT_COMPRESSION_NONE};
 		struct gt_export_counts counts = {0};
@@ -65,7 +68,9 @@ static void make_exports(const struct gt_view *view)
 			continue;
 		must(gt_exporters[i]->write(view, &options, &target, &counts, &err) == 0 ||
 		     err.text[0] != '\0');
+		bytes += written;
 	}
+	return bytes;
 }
 
 static void read_manifest(const char *folder)
@@ -110,8 +115,9 @@ static void check_condition(const char *folder, const struct gt_trace *trace, in
 	must(strcmp(text, gt_trace_text(trace, trace->condition)) == 0);
 }
 
-void read_everything(const char *folder)
+size_t read_everything(const char *folder)
 {
+	size_t written = 0;
 	struct gt_trace trace;
 	struct gt_error err = {0};
 	int collected;
@@ -125,9 +131,10 @@ void read_everything(const char *folder)
 
 		check_ledger(&trace);
 		make_reports(&view);
-		make_exports(&view);
+		written = make_exports(&view);
 	} else {
 		must(err.text[0] != '\0');
 	}
 	gt_trace_release(&trace);
+	return written;
 }
