@@ -20,7 +20,7 @@
 #include "hostile/memory.h"
 #include "support/recording.h"
 
-enum { HANGS_AFTER = 240 /* seconds */ };
+enum { HANGS_AFTER = 120 /* seconds */ };
 
 #define MEMORY_BASE  ((size_t)128 << 20)
 #define WRITTEN_BASE ((size_t)800 << 20)
@@ -105,12 +105,32 @@ static void add_named(struct recording *recording)
 	ADD_MANY(recording, thread, NAMES, .tid = 200 + i, .name = STRING_NEXT + i);
 }
 
+/* Each payload would have a text as long as one may be, of its own. */
+static void add_schema_in_itself(struct recording *recording)
+{
+	enum { MARKS = 50000, MEMBERS = 1000 };
+
+	for (uint32_t i = 0; i < MARKS; i++) {
+		char digits[16];
+
+		snprintf(digits, sizeof(digits), "%08x", i);
+		recording_add_string(recording, STRING_NEXT + i, digits);
+	}
+	recording_add(recording, payload_schema, .id = 1000, .type = 1, .bytes = 4);
+	ADD_MANY(recording, payload_entry, MEMBERS, .schema = 1000, .place = i, .type = 1000);
+	ADD_MANY(recording, range_begin, MARKS, .time_ns = 2000 + i, .order = i + 1,
+	         .kind = GT_RANGE_STEP_MARK, .level = GT_LEVEL_UNKNOWN, .thread = 100);
+	ADD_MANY(recording, range_data, MARKS, .time_ns = 2000 + i, .order = i + 1, .schema = 1000,
+	         .bytes = 4, .place = GT_PLACE_PAYLOAD, .content = STRING_NEXT + i, .thread = 100);
+}
+
 static const struct bound bounds[] = {
 	{"hole", add_dense_rows, 100u << 20, false, 400},
 	{"zeros", add_dense_rows, 100u << 20, true, 400},
 	{"stretched", add_nothing, (size_t)8 << 30, false, 400},
 	{"open ranges", add_open_ranges, 0, false, 400},
 	{"long names", add_named, 0, false, 400},
+	{"schema in itself", add_schema_in_itself, 0, false, 400},
 };
 
 static void add_hole(const struct recording *recording, const struct bound *bound)
