@@ -278,6 +278,19 @@ struct gt_strips *gt_result_add_strips(struct gt_result *result)
 	return strips;
 }
 
+/* Efficiencies may be above 100, caches being what they are; nothing is far above it. */
+#define MOST_PERCENT 1000
+
+/*
+ * Never below 0. What is all the same comes of times and sizes of a damaged recording, whose sum is
+ * more than fits: it is not known.
+ */
+static bool is_amount(enum gt_unit unit)
+{
+	return unit != GT_UNIT_TEXT && unit != GT_UNIT_COUNT && unit != GT_UNIT_TIME &&
+	       unit != GT_UNIT_REAL;
+}
+
 void gt_result_add_count(struct gt_result *result, int64_t count)
 {
 	struct gt_cell *cell = next_of(result, COUNT);
@@ -285,7 +298,7 @@ void gt_result_add_count(struct gt_result *result, int64_t count)
 	if (!cell)
 		return;
 	cell->count = count;
-	cell->unknown = 0;
+	cell->unknown = count < 0 && is_amount(cell->unit);
 }
 
 void gt_result_add_real(struct gt_result *result, double real)
@@ -295,7 +308,8 @@ void gt_result_add_real(struct gt_result *result, double real)
 	if (!cell)
 		return;
 	cell->real = real;
-	cell->unknown = isnan(real);
+	cell->unknown = !isfinite(real) || (real < 0 && is_amount(cell->unit)) ||
+	                (cell->unit == GT_UNIT_PERCENT && real > MOST_PERCENT);
 }
 
 void gt_result_add_unknown(struct gt_result *result)

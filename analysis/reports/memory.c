@@ -18,6 +18,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/sum.h"
 #include "base/units.h"
 #include "model/memory.h"
 #include "model/memory_carriers.h"
@@ -855,13 +856,13 @@ static void remark_by_time(struct gt_result *result, const struct gt_trace *trac
 
 	gt_array_each(const struct gt_allocation, allocation, &trace->allocations) {
 		if (allocation->flags & GT_BY_TIME) {
-			bytes += allocation->size_bytes;
+			gt_sum_add(&bytes, allocation->size_bytes);
 			count++;
 		}
 	}
 	gt_array_each(const struct gt_pool_block, block, &trace->pool_blocks) {
 		if (block->flags & GT_BY_TIME) {
-			bytes += block->size_bytes;
+			gt_sum_add(&bytes, block->size_bytes);
 			count++;
 		}
 	}

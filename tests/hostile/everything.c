@@ -2,6 +2,7 @@
 #include "hostile/everything.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,6 +36,43 @@ static int swallow(void *context, const void *data, size_t size)
 	return 0;
 }
 
+/* What such a cell can hold, whatever was recorded; not known is always possible. */
+static bool is_possible(const struct gt_cell *cell)
+{
+	switch (cell->unit) {
+	case GT_UNIT_TEXT:
+	case GT_UNIT_COUNT: /* of errors, codes with a sign */
+	case GT_UNIT_TIME:  /* before the recording began */
+		return true;
+	case GT_UNIT_NS:
+	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
+		return cell->count >= 0;
+	case GT_UNIT_PERCENT:
+		return cell->real >= 0 && cell->real <= 1000;
+	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_FLOP_PER_SECOND:
+		return cell->real >= 0 && isfinite(cell->real);
+	case GT_UNIT_REAL:
+		return isfinite(cell->real);
+	}
+	return false;
+}
+
+static void check_cells(const char *report, const struct gt_section *section)
+{
+	for (size_t i = 0; i < section->cells.count; i++) {
+		const struct gt_cell *cell = &section->cells.rows[i];
+
+		if (cell->unknown || is_possible(cell))
+			continue;
+		(void)fprintf(stderr, "%s: %s, %s: %lld or %g\n", report, section->title,
+		              section->headings[i % section->heading_count].name,
+		              (long long)cell->count, cell->real);
+		abort();
+	}
+}
+
 static void make_reports(const struct gt_view *view)
 {
 	for (size_t i = 0; i < gt_report_count; i++) {
@@ -48,6 +86,8 @@ static void make_reports(const struct gt_view *view)
 			(void)fprintf(stderr, "%s: %s\n", gt_reports[i]->name, err.text);
 			abort();
 		}
+		gt_array_each(const struct gt_section, section, &result.sections)
+			check_cells(gt_reports[i]->name, section);
 		gt_result_release(&result);
 	}
 }
