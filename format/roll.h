@@ -100,7 +100,10 @@ struct gt_roll_lines {
 	uint64_t more_calls;
 };
 
-/* Reads the bytes of a roll; -EBADMSG: it is none. */
+/* No process counts more: at a call a nanosecond these are 104 days. */
+#define GT_ROLL_MOST_COUNTED ((uint64_t)1 << 53)
+
+/* Reads the bytes of a roll; -EBADMSG: it is none, or counts what no process can have done. */
 int gt_roll_parse(struct gt_roll_lines *lines, const void *bytes, size_t size,
                   struct gt_error *err);
 

@@ -99,6 +99,8 @@ static void forget_written(const struct gt_arena *arena)
 	atomic_store(&header->heap_written, 0);
 	atomic_store(&header->strings_written, 0);
 	atomic_store(&header->clocks_written, 0);
+	header->written[GT_RECORD_STRINGS] = 0;
+	header->written[GT_RECORD_clock] = 0;
 }
 
 /*
@@ -243,6 +245,7 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 		result = gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
 	if (result == 0) {
 		salvager->writer.flags = GT_CHUNK_SALVAGED;
+		salvager->writer.written = salvager->arena.header->written;
 		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
 		if (salvager->writer.failed)
 			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");

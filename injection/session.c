@@ -71,6 +71,7 @@ static int take_memory(struct gt_session *session)
 	at += interner;
 	if (gt_writer_init(&session->writer, sink, at, writer) < 0)
 		return -1;
+	session->writer.written = session->arena.header->written;
 	at += writer;
 	session->drain = gt_drain_init(&config, at, drain);
 	at += drain;
@@ -104,6 +105,7 @@ static void write_meta(struct gt_session *session, char *const *environment)
 	gt_meta_add_bytes(&meta, GT_META_ENVIRONMENT, text,
 	                  gt_environment_text(environment, text, sizeof(text)));
 	gt_meta_add(&meta, GT_META_API, gt_api_words[session->settings.api]);
+	gt_meta_add(&meta, GT_META_WRITTEN, GT_META_COUNTED);
 	(void)gt_meta_write(&session->writer, &meta);
 }
 
