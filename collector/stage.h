@@ -115,7 +115,7 @@ struct gt_collection {
 	const struct gt_kinds *kinds;
 	const struct gt_watch *watch; /* NULL: nobody wants to know how far it is */
 	gt_array(struct gt_capture) captures;
-	gt_array(struct gt_host_roll) rolls;  /* that say something */
+	gt_array(struct gt_host_roll) rolls; /* that say something */
 	uint64_t rolls_unread;
 	gt_array(struct gt_capture) machines; /* HOST.topology: of no process */
 	struct gt_left_notes left_notes;
