@@ -170,6 +170,13 @@ static bool change_phase(struct gt_session *session, uint32_t from, enum gt_sess
 	                                               memory_order_acq_rel, memory_order_relaxed);
 }
 
+/* Whether the calling thread has the writer, and may write notes itself. */
+static void set_starter(struct gt_session *session, bool has_writer)
+{
+	atomic_store_explicit(&session->starter, has_writer ? (uint32_t)syscall(SYS_gettid) : 0,
+	                      memory_order_relaxed);
+}
+
 static void prepare(struct gt_session *session)
 {
 	gt_layout_fill(&session->arena.header->layout, 0);
@@ -199,7 +206,9 @@ static bool start_recording(struct gt_session *session, uint64_t began_ns)
 	gt_drain_header(session->drain);
 	/* From here on the writer, the drain, the interner and the sources are the writer thread's.
 	 */
+	set_starter(session, false);
 	if (gt_writer_thread_start(session) != 0) {
+		set_starter(session, true);
 		set_phase(session, GT_SESSION_OFF);
 		gt_sources_disarm(session);
 		return false;
@@ -236,11 +245,13 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		say(session, "not recording: ", "no memory");
 		return;
 	}
+	set_starter(session, true);
 	(void)gt_writer_file_header(&session->writer);
 	write_meta(session, environment);
 	gt_settings_read(&session->settings, environment, complain, session);
 	if (!start_recording(session, began_ns))
 		close_empty(session, "the program's limits leave no room for a thread");
+	set_starter(session, false);
 }
 
 /* Once in a process. */
@@ -308,11 +319,10 @@ void gt_session_start_cuda(struct gt_session *session)
 	atomic_store_explicit(&session->cuda_starts, true, memory_order_relaxed);
 	gt_calm_begin(&before);
 	pthread_mutex_lock(&session->turn);
-	atomic_store_explicit(&session->starter, (uint32_t)syscall(SYS_gettid),
-	                      memory_order_relaxed);
+	set_starter(session, true);
 	if (gt_session_is_running(session))
 		start_cuda(session);
-	atomic_store_explicit(&session->starter, 0, memory_order_relaxed);
+	set_starter(session, false);
 	pthread_mutex_unlock(&session->turn);
 	sem_post(&session->writer_thread.work);
 	gt_calm_end(&before);

@@ -90,10 +90,11 @@ struct gt_session {
 	 * each of its turns, and the thread that initialises CUDA where the session began before.
 	 */
 	pthread_mutex_t turn;
-	_Atomic uint32_t starter; /* thread id of the latter while it holds that, 0: none does */
-	bool said;                /* on stderr that it records */
-	bool is_worker;           /* guarded by turn: gt_process_is_forked */
-	bool flushes;             /* guarded by turn: the flusher runs */
+	/* Thread id of who has all these while the session begins, or in its turn; 0: none does. */
+	_Atomic uint32_t starter;
+	bool said;      /* on stderr that it records */
+	bool is_worker; /* guarded by turn: gt_process_is_forked */
+	bool flushes;   /* guarded by turn: the flusher runs */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */
