@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "format/environment.h"
 #include "format/meta.h"
 #include "format/recording.h"
@@ -235,6 +236,7 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		say(session, "not recording: ", "GPUTRACE_DISABLE is set");
 		return;
 	}
+	session->filters = *session->settings.run ? session->settings.filters : gt_host_filters();
 	if (gt_capture_file_open(session, &err) < 0) {
 		say(session, "not recording: ", err.text);
 		return;
@@ -403,13 +405,8 @@ static bool is_anything_lent(const struct gt_session *session)
 	return false;
 }
 
-static void stop(struct gt_session *session)
+void gt_session_close(struct gt_session *session)
 {
-	gt_router_activate(&session->router, 0);
-	sem_post(&session->flusher.work);
-	sem_post(&session->writer_thread.work);
-	if (!gt_wait(&session->writer_thread.done, STOP_LIMIT_NS))
-		return; /* it may still be writing: the arena stays for whoever salvages it */
 	if (is_anything_lent(session)) {
 		gt_capture_file_close(session, 0);
 		return;
@@ -431,7 +428,11 @@ void gt_session_stop(struct gt_session *session)
 	                                                GT_SESSION_STOPPING, memory_order_acq_rel,
 	                                                memory_order_acquire));
 	gt_calm_begin(&before);
-	stop(session);
+	gt_router_activate(&session->router, 0);
+	sem_post(&session->flusher.work);
+	sem_post(&session->writer_thread.work);
+	/* Later it may still be writing: the arena stays for whoever salvages it. */
+	(void)gt_wait(&session->writer_thread.done, STOP_LIMIT_NS);
 	gt_calm_end(&before);
 }
 

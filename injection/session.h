@@ -65,6 +65,7 @@ struct gt_session {
 	char capture_name[NAME_MAX + 1];
 	char arena_path[PATH_MAX];
 	size_t arena_bytes;
+	uint64_t filters;     /* of system calls, that are not the program's own */
 	int capture_fd;       /* the program may close it: see gt_capture_file_write */
 	dev_t capture_device; /* which file the capture is */
 	ino_t capture_inode;
@@ -164,6 +165,9 @@ void gt_session_follow(struct gt_session *session);
 
 /* Ends it, from an exit handler: fetches what CUPTI has, writes all, removes the arena. */
 void gt_session_stop(struct gt_session *session);
+
+/* Writer thread, last: the capture is complete, but for what CUPTI still has. */
+void gt_session_close(struct gt_session *session);
 
 /*
  * In the child of a fork: records nothing and touches nothing of the parent's. True when a session
