@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -262,7 +261,7 @@ bool gt_arena_is_live(const char *path)
 
 	if (fd < 0)
 		return false;
-	live = flock(fd, LOCK_SH | LOCK_NB) < 0;
+	live = gt_file_lock(fd, GT_HOLD_SHARED) < 0;
 	close(fd);
 	return live;
 }
@@ -276,7 +275,7 @@ bool gt_arena_is_unused(const char *path)
 	if (fd < 0)
 		return false;
 	unused = pread(fd, &magic, sizeof(magic), 0) >= 0 && magic == 0 &&
-	         flock(fd, LOCK_SH | LOCK_NB) == 0;
+	         gt_file_lock(fd, GT_HOLD_SHARED) == 0;
 	close(fd);
 	return unused;
 }
@@ -388,7 +387,7 @@ static bool lock(int fd)
 	const struct timespec moment = {.tv_nsec = 5000000};
 
 	for (int i = 0; i < LOCK_TRIES; i++) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		if (gt_file_lock(fd, GT_HOLD_ALONE) == 0)
 			return true;
 		nanosleep(&moment, NULL);
 	}
@@ -445,7 +444,7 @@ static int look_at_one(int folder, const char *name, struct gt_salvage *found, s
 		found->failed++;
 		return 0;
 	}
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+	if (gt_file_lock(fd, GT_HOLD_SHARED) < 0)
 		found->running++;
 	else
 		found->arenas++;

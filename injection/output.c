@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,6 +73,12 @@ static int make_folder(struct gt_session *session, struct gt_error *err)
 	                                 : make_named_folder(session);
 }
 
+/* The calling thread may not make each system call: the program filters them. */
+static bool is_filtered(const struct gt_session *session)
+{
+	return gt_host_filters() > session->filters;
+}
+
 /*
  * Makes the folder and holds it until capture and arena are in it: no gputrace run --force moves
  * it meanwhile, and from then on the arena's lock keeps it. One that may not be read cannot be
@@ -84,6 +89,9 @@ static int hold_folder(struct gt_session *session, int *fd, struct gt_error *err
 	int held = -ENOENT;
 
 	*fd = -1;
+	/* Then gputrace run, which holds it too, is enough. */
+	if (*session->settings.run && is_filtered(session))
+		return make_folder(session, err);
 	for (int i = 0; held == -ENOENT && i < HOLD_TRIES; i++) {
 		const int result = make_folder(session, err);
 
@@ -191,9 +199,9 @@ static int map_arena(struct gt_session *session, int fd, const struct gt_arena_c
 	int result;
 
 	/* Before anything is in it: a salvager takes a file without a lock for a dead process's. */
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return -errno;
-	result = reserve(fd, size);
+	result = gt_file_lock(fd, GT_HOLD_ALONE);
+	if (result == 0)
+		result = reserve(fd, size);
 	if (result < 0)
 		return result;
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -313,7 +321,8 @@ void gt_capture_file_close(struct gt_session *session, int remove_arena)
 	if (remove_arena) {
 		/* Where the file cannot be removed any more (chroot, setuid) nothing is salvaged. */
 		atomic_store_explicit(&session->arena.header->magic, 0, memory_order_release);
-		unlink(session->arena_path);
+		if (!is_filtered(session))
+			unlink(session->arena_path); /* else who finishes the recording does */
 	}
 	close_capture(session);
 }

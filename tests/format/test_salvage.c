@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -618,7 +617,7 @@ Test(folder, gives_up_its_dead_arenas_and_keeps_the_living)
 	leave(&process, "a.arena", "a.capture");
 	leave(&process, "b.arena", "b.capture");
 	fd = open(path_of("b.arena"), O_RDWR | O_CLOEXEC);
-	cr_assert(eq(int, flock(fd, LOCK_EX | LOCK_NB), 0));
+	cr_assert(eq(int, gt_file_lock(fd, GT_HOLD_ALONE), 0));
 	cr_expect(gt_arena_is_live(path_of("b.arena")));
 	cr_expect(not(gt_arena_is_live(path_of("a.arena"))));
 	cr_expect(not(gt_arena_is_live(path_of("none.arena"))));
