@@ -239,7 +239,10 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		return;
 	}
 	session->filters = *session->settings.run ? session->settings.filters : gt_host_filters();
+	if (session->filters == gt_host_filters())
+		gt_files_start(&session->files);
 	if (gt_capture_file_open(session, &err) < 0) {
+		gt_files_stop(&session->files);
 		say(session, "not recording: ", err.text);
 		return;
 	}
