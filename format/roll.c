@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -107,6 +108,17 @@ void gt_roll_count(struct gt_roll *roll, struct gt_roll_entry *entry, int launch
 	_Atomic uint64_t *calls = entry ? &entry->calls : &roll->more_calls;
 
 	atomic_fetch_add_explicit(launch ? launches : calls, 1, memory_order_relaxed);
+}
+
+size_t gt_roll_address(const char *run, uint64_t *token)
+{
+	const char *colon = strchr(run, ':');
+	char *end;
+
+	if (!colon || !colon[1])
+		return 0;
+	*token = strtoull(colon + 1, &end, 16);
+	return *end ? 0 : (size_t)(colon - run);
 }
 
 static void clean(char *text, size_t size)

@@ -333,6 +333,17 @@ static int append_arena(const struct gt_content *arena, const struct gt_content 
 	return result;
 }
 
+/* Whether an arena names the capture beside it: nothing else is made or appended to. */
+static bool names_its_capture(const struct gt_arena_header *header, const char *arena_name)
+{
+	const size_t stem = strlen(arena_name) - strlen(GT_ARENA_SUFFIX);
+
+	return memchr(header->capture, '\0', sizeof(header->capture)) &&
+	       strlen(header->capture) == stem + strlen(GT_CAPTURE_SUFFIX) &&
+	       memcmp(header->capture, arena_name, stem) == 0 &&
+	       gt_has_suffix(header->capture, GT_CAPTURE_SUFFIX);
+}
+
 static int salvage_into(int folder, const struct gt_content *arena, struct gt_salvage *salvage,
                         struct gt_error *err)
 {
@@ -371,6 +382,8 @@ static int salvage_locked(int folder, int fd, const char *name, struct gt_salvag
 
 	if (result == 0)
 		result = gt_arena_open(&arena, content.bytes, content.size, err);
+	if (result == 0 && !names_its_capture(arena.header, name))
+		result = gt_fail(err, EBADMSG, "it is of another capture than the one beside it");
 	if (result == 0)
 		result = salvage_into(folder, &content, salvage, err);
 	gt_unload(&content);

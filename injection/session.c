@@ -238,6 +238,11 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		say(session, "not recording: ", "GPUTRACE_DISABLE is set");
 		return;
 	}
+	/* No file is made, and no library loaded, that a variable names. */
+	if (gt_process_is_privileged()) {
+		session->settings.nvtx_next = "";
+		return;
+	}
 	session->filters = *session->settings.run ? session->settings.filters : gt_host_filters();
 	if (session->filters == gt_host_filters())
 		gt_files_start(&session->files);

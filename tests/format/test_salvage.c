@@ -863,3 +863,27 @@ Test(folder, that_is_not_there_is_an_error)
 	cr_expect(ne(ptr, strstr(err.text, "No such file"), NULL));
 	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), 0));
 }
+
+/* What an arena says is not believed where it would make a file of another name. */
+Test(folder, makes_no_file_but_the_capture_beside_the_arena)
+{
+	static const char *const names[] = {"../a.capture", "b.capture", "a.capturex", "", "a"};
+	struct gt_salvage result;
+	struct process process;
+	struct gt_error err = {0};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		die(&process, 3000);
+		leave(&process, "a.arena", names[i]);
+		unlink(path_of("a.capture"));
+		cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG), "%s",
+		          names[i]);
+		expect_text(err.text,
+		            "a.arena: it is of another capture than the one beside it");
+		cr_expect(exists("a.arena"));
+		cr_expect(not(exists("a.capture")));
+		cr_expect(not(exists("../a.capture")));
+		unlink(path_of("a.arena"));
+		bury(&process);
+	}
+}
