@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/index.h"
 #include "model/names.h"
 #include "model/timed.h"

@@ -9,7 +9,7 @@
 #include "analysis/module_calls.h"
 #include "base/array.h"
 #include "base/strings.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/names.h"
 #include "model/sync.h"
 #include "model/timed.h"

@@ -7,7 +7,7 @@
 #include "analysis/figures.h"
 #include "analysis/result.h"
 #include "base/array.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/index.h"
 #include "model/memory.h"
 #include "model/names.h"

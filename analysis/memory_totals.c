@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/view.h"
 
 enum gt_memory_owner gt_memory_holder_owner(const struct gt_memory_holder *holder)

@@ -9,7 +9,7 @@
 #include "analysis/groups.h"
 #include "base/array.h"
 #include "base/strings.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/operations.h"
 #include "model/projection.h"
 #include "model/quiet.h"

@@ -3,11 +3,15 @@
 #define GT_BASE_HOST_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * The host's name as files are called after it: with everything but letters, digits, '-', '_' and
  * '.' made '-', and "host" when it cannot be told. size is 2 at least; HOST_NAME_MAX + 1 holds any.
  */
 void gt_host_name(char *host, size_t size);
+
+/* How many filters of system calls (seccomp) the calling thread has; 1 where nobody counts them. */
+uint64_t gt_host_filters(void);
 
 #endif

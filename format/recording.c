@@ -272,6 +272,19 @@ void gt_folder_leave(int fd)
 	close(fd);
 }
 
+int gt_file_lock(int fd, enum gt_hold hold)
+{
+	struct flock lock = {.l_type = hold == GT_HOLD_ALONE ? F_WRLCK : F_RDLCK,
+	                     .l_whence = SEEK_SET};
+
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+	/* A system without such locks. */
+	return flock(fd, (hold == GT_HOLD_ALONE ? LOCK_EX : LOCK_SH) | LOCK_NB) < 0 ? -errno : 0;
+}
+
 int gt_write_all(int fd, const void *data, size_t size)
 {
 	const uint8_t *at = data;

@@ -82,6 +82,13 @@ int gt_folder_hold(const char *path, enum gt_hold hold);
 /* Drops the hold, also that of a copy of the descriptor that a fork made, and closes it. */
 void gt_folder_leave(int fd);
 
+/*
+ * Locks an open file, alone or with others who share it, without waiting; 0, or a negative errno
+ * value. The kernel drops the lock with the last descriptor and mapping of this opening of the
+ * file. A program's filter of system calls (seccomp) knows fcntl where it does not know flock.
+ */
+int gt_file_lock(int fd, enum gt_hold hold);
+
 /* Writes all bytes, going on after interruptions. 0 or a negative errno value. */
 int gt_write_all(int fd, const void *data, size_t size);
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -99,6 +98,8 @@ static void forget_written(const struct gt_arena *arena)
 	atomic_store(&header->heap_written, 0);
 	atomic_store(&header->strings_written, 0);
 	atomic_store(&header->clocks_written, 0);
+	header->written[GT_RECORD_STRINGS] = 0;
+	header->written[GT_RECORD_clock] = 0;
 }
 
 /*
@@ -243,6 +244,7 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 		result = gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
 	if (result == 0) {
 		salvager->writer.flags = GT_CHUNK_SALVAGED;
+		salvager->writer.written = salvager->arena.header->written;
 		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
 		if (salvager->writer.failed)
 			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");
@@ -259,7 +261,7 @@ bool gt_arena_is_live(const char *path)
 
 	if (fd < 0)
 		return false;
-	live = flock(fd, LOCK_SH | LOCK_NB) < 0;
+	live = gt_file_lock(fd, GT_HOLD_SHARED) < 0;
 	close(fd);
 	return live;
 }
@@ -273,7 +275,7 @@ bool gt_arena_is_unused(const char *path)
 	if (fd < 0)
 		return false;
 	unused = pread(fd, &magic, sizeof(magic), 0) >= 0 && magic == 0 &&
-	         flock(fd, LOCK_SH | LOCK_NB) == 0;
+	         gt_file_lock(fd, GT_HOLD_SHARED) == 0;
 	close(fd);
 	return unused;
 }
@@ -331,6 +333,17 @@ static int append_arena(const struct gt_content *arena, const struct gt_content 
 	return result;
 }
 
+/* Whether an arena names the capture beside it: nothing else is made or appended to. */
+static bool names_its_capture(const struct gt_arena_header *header, const char *arena_name)
+{
+	const size_t stem = strlen(arena_name) - strlen(GT_ARENA_SUFFIX);
+
+	return memchr(header->capture, '\0', sizeof(header->capture)) &&
+	       strlen(header->capture) == stem + strlen(GT_CAPTURE_SUFFIX) &&
+	       memcmp(header->capture, arena_name, stem) == 0 &&
+	       gt_has_suffix(header->capture, GT_CAPTURE_SUFFIX);
+}
+
 static int salvage_into(int folder, const struct gt_content *arena, struct gt_salvage *salvage,
                         struct gt_error *err)
 {
@@ -369,6 +382,8 @@ static int salvage_locked(int folder, int fd, const char *name, struct gt_salvag
 
 	if (result == 0)
 		result = gt_arena_open(&arena, content.bytes, content.size, err);
+	if (result == 0 && !names_its_capture(arena.header, name))
+		result = gt_fail(err, EBADMSG, "it is of another capture than the one beside it");
 	if (result == 0)
 		result = salvage_into(folder, &content, salvage, err);
 	gt_unload(&content);
@@ -385,7 +400,7 @@ static bool lock(int fd)
 	const struct timespec moment = {.tv_nsec = 5000000};
 
 	for (int i = 0; i < LOCK_TRIES; i++) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		if (gt_file_lock(fd, GT_HOLD_ALONE) == 0)
 			return true;
 		nanosleep(&moment, NULL);
 	}
@@ -442,7 +457,7 @@ static int look_at_one(int folder, const char *name, struct gt_salvage *found, s
 		found->failed++;
 		return 0;
 	}
-	if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+	if (gt_file_lock(fd, GT_HOLD_SHARED) < 0)
 		found->running++;
 	else
 		found->arenas++;

@@ -12,7 +12,7 @@ struct gt_error;
 
 /*
  * Takes what a process that died left in its arena. The arena of a process that runs is held
- * by a lock (flock) on its file, which the kernel drops with the process or with its exec.
+ * by a lock (gt_file_lock) on its file, which the kernel drops with the process or with its exec.
  */
 
 struct gt_salvage {

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "injection/inject.h"
@@ -11,7 +12,9 @@
 #include "injection/services.h"
 #include "injection/session.h"
 
-enum { FRESH, BEGINNING, BEGUN };
+/* Else: the thread id of who begins it. */
+#define FRESH 0
+#define BEGUN UINT32_MAX
 
 /* The one session of the process; CUPTI's and NVTX's callbacks carry no user pointer. */
 static struct gt_session session;
@@ -54,12 +57,15 @@ static bool watch_forks(void)
 void gt_session_must_begin(bool with_cuda)
 {
 	const int saved = errno;
-	uint32_t fresh = FRESH;
+	uint32_t state = FRESH;
+	bool is_inside;
+	uint32_t self;
 
 	/* Pairs with the release below: what has begun is there for all. */
 	if (atomic_load_explicit(&begun, memory_order_acquire) == BEGUN)
 		return;
-	if (atomic_compare_exchange_strong(&begun, &fresh, BEGINNING)) {
+	self = (uint32_t)syscall(SYS_gettid);
+	if (atomic_compare_exchange_strong(&begun, &state, self)) {
 		owner = getpid();
 		if (watch_forks()) {
 			gt_session_begin(&session, environ, with_cuda);
@@ -67,7 +73,13 @@ void gt_session_must_begin(bool with_cuda)
 		}
 		atomic_store_explicit(&begun, BEGUN, memory_order_release);
 	}
-	while (atomic_load_explicit(&begun, memory_order_acquire) != BEGUN)
+	/* The beginning calls functions that the program may have put in place: they come here. */
+	is_inside = state == self || gt_thread_is_ours();
+	if (is_inside && !gt_is_recorded(&session))
+		gt_note(&session, "nvtx",
+		        "a library called NVTX or gputrace.h for the first time while gputrace "
+		        "began, which called that library: what it tells is not recorded");
+	while (!is_inside && atomic_load_explicit(&begun, memory_order_acquire) != BEGUN)
 		sched_yield();
 	errno = saved;
 }

@@ -40,14 +40,12 @@ static void leave_note(struct gt_notes *notes, const char *topic, const char *te
 	}
 }
 
-/* Until the session records, its writer is the starting thread's, and in its turn of whoever has
- * it. */
+/* Where there is no session, and at its start beside the thread that starts it, nobody is. */
 static bool is_writer(const struct gt_session *session)
 {
 	const uint32_t starter = atomic_load_explicit(&session->starter, memory_order_relaxed);
 
-	return gt_thread_role() == GT_THREAD_WRITER || gt_session_is(session, GT_SESSION_OFF) ||
-	       gt_session_is(session, GT_SESSION_STARTING) ||
+	return gt_thread_role() == GT_THREAD_WRITER ||
 	       (starter && starter == (uint32_t)syscall(SYS_gettid));
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "format/environment.h"
 #include "format/meta.h"
 #include "format/recording.h"
@@ -71,6 +72,7 @@ static int take_memory(struct gt_session *session)
 	at += interner;
 	if (gt_writer_init(&session->writer, sink, at, writer) < 0)
 		return -1;
+	session->writer.written = session->arena.header->written;
 	at += writer;
 	session->drain = gt_drain_init(&config, at, drain);
 	at += drain;
@@ -104,6 +106,7 @@ static void write_meta(struct gt_session *session, char *const *environment)
 	gt_meta_add_bytes(&meta, GT_META_ENVIRONMENT, text,
 	                  gt_environment_text(environment, text, sizeof(text)));
 	gt_meta_add(&meta, GT_META_API, gt_api_words[session->settings.api]);
+	gt_meta_add(&meta, GT_META_WRITTEN, GT_META_COUNTED);
 	(void)gt_meta_write(&session->writer, &meta);
 }
 
@@ -170,6 +173,13 @@ static bool change_phase(struct gt_session *session, uint32_t from, enum gt_sess
 	                                               memory_order_acq_rel, memory_order_relaxed);
 }
 
+/* Whether the calling thread has the writer, and may write notes itself. */
+static void set_starter(struct gt_session *session, bool has_writer)
+{
+	atomic_store_explicit(&session->starter, has_writer ? (uint32_t)syscall(SYS_gettid) : 0,
+	                      memory_order_relaxed);
+}
+
 static void prepare(struct gt_session *session)
 {
 	gt_layout_fill(&session->arena.header->layout, 0);
@@ -199,7 +209,9 @@ static bool start_recording(struct gt_session *session, uint64_t began_ns)
 	gt_drain_header(session->drain);
 	/* From here on the writer, the drain, the interner and the sources are the writer thread's.
 	 */
+	set_starter(session, false);
 	if (gt_writer_thread_start(session) != 0) {
+		set_starter(session, true);
 		set_phase(session, GT_SESSION_OFF);
 		gt_sources_disarm(session);
 		return false;
@@ -226,7 +238,16 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		say(session, "not recording: ", "GPUTRACE_DISABLE is set");
 		return;
 	}
+	/* No file is made, and no library loaded, that a variable names. */
+	if (gt_process_is_privileged()) {
+		session->settings.nvtx_next = "";
+		return;
+	}
+	session->filters = *session->settings.run ? session->settings.filters : gt_host_filters();
+	if (session->filters == gt_host_filters())
+		gt_files_start(&session->files);
 	if (gt_capture_file_open(session, &err) < 0) {
+		gt_files_stop(&session->files);
 		say(session, "not recording: ", err.text);
 		return;
 	}
@@ -236,11 +257,13 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		say(session, "not recording: ", "no memory");
 		return;
 	}
+	set_starter(session, true);
 	(void)gt_writer_file_header(&session->writer);
 	write_meta(session, environment);
 	gt_settings_read(&session->settings, environment, complain, session);
 	if (!start_recording(session, began_ns))
 		close_empty(session, "the program's limits leave no room for a thread");
+	set_starter(session, false);
 }
 
 /* Once in a process. */
@@ -308,11 +331,10 @@ void gt_session_start_cuda(struct gt_session *session)
 	atomic_store_explicit(&session->cuda_starts, true, memory_order_relaxed);
 	gt_calm_begin(&before);
 	pthread_mutex_lock(&session->turn);
-	atomic_store_explicit(&session->starter, (uint32_t)syscall(SYS_gettid),
-	                      memory_order_relaxed);
+	set_starter(session, true);
 	if (gt_session_is_running(session))
 		start_cuda(session);
-	atomic_store_explicit(&session->starter, 0, memory_order_relaxed);
+	set_starter(session, false);
 	pthread_mutex_unlock(&session->turn);
 	sem_post(&session->writer_thread.work);
 	gt_calm_end(&before);
@@ -393,13 +415,8 @@ static bool is_anything_lent(const struct gt_session *session)
 	return false;
 }
 
-static void stop(struct gt_session *session)
+void gt_session_close(struct gt_session *session)
 {
-	gt_router_activate(&session->router, 0);
-	sem_post(&session->flusher.work);
-	sem_post(&session->writer_thread.work);
-	if (!gt_wait(&session->writer_thread.done, STOP_LIMIT_NS))
-		return; /* it may still be writing: the arena stays for whoever salvages it */
 	if (is_anything_lent(session)) {
 		gt_capture_file_close(session, 0);
 		return;
@@ -421,7 +438,11 @@ void gt_session_stop(struct gt_session *session)
 	                                                GT_SESSION_STOPPING, memory_order_acq_rel,
 	                                                memory_order_acquire));
 	gt_calm_begin(&before);
-	stop(session);
+	gt_router_activate(&session->router, 0);
+	sem_post(&session->flusher.work);
+	sem_post(&session->writer_thread.work);
+	/* Later it may still be writing: the arena stays for whoever salvages it. */
+	(void)gt_wait(&session->writer_thread.done, STOP_LIMIT_NS);
 	gt_calm_end(&before);
 }
 

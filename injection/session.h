@@ -17,6 +17,7 @@
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/router.h"
 #include "injection/device_names.h"
+#include "injection/files.h"
 #include "injection/flusher.h"
 #include "injection/interner.h"
 #include "injection/notes.h"
@@ -65,7 +66,9 @@ struct gt_session {
 	char capture_name[NAME_MAX + 1];
 	char arena_path[PATH_MAX];
 	size_t arena_bytes;
-	int capture_fd;       /* the program may close it: see gt_capture_file_write */
+	uint64_t filters; /* of system calls, that are not the program's own */
+	struct gt_files files;
+	int capture_fd;       /* of the table of files, or, where that has none, of the program's */
 	dev_t capture_device; /* which file the capture is */
 	ino_t capture_inode;
 
@@ -90,10 +93,11 @@ struct gt_session {
 	 * each of its turns, and the thread that initialises CUDA where the session began before.
 	 */
 	pthread_mutex_t turn;
-	_Atomic uint32_t starter; /* thread id of the latter while it holds that, 0: none does */
-	bool said;                /* on stderr that it records */
-	bool is_worker;           /* guarded by turn: gt_process_is_forked */
-	bool flushes;             /* guarded by turn: the flusher runs */
+	/* Thread id of who has all these while the session begins, or in its turn; 0: none does. */
+	_Atomic uint32_t starter;
+	bool said;      /* on stderr that it records */
+	bool is_worker; /* guarded by turn: gt_process_is_forked */
+	bool flushes;   /* guarded by turn: the flusher runs */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */
@@ -163,6 +167,9 @@ void gt_session_follow(struct gt_session *session);
 
 /* Ends it, from an exit handler: fetches what CUPTI has, writes all, removes the arena. */
 void gt_session_stop(struct gt_session *session);
+
+/* Writer thread, last: the capture is complete, but for what CUPTI still has. */
+void gt_session_close(struct gt_session *session);
 
 /*
  * In the child of a fork: records nothing and touches nothing of the parent's. True when a session

@@ -261,6 +261,7 @@ static void *run(void *context)
 	work(session);
 	pthread_mutex_lock(&session->turn);
 	finish(session);
+	gt_session_close(session);
 	pthread_mutex_unlock(&session->turn);
 	sem_post(&session->writer_thread.done);
 	return NULL;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/activity.h"
 #include "model/owners.h"
 #include "model/unmeasured.h"

@@ -4,7 +4,7 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/host_rates.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/trace.h"

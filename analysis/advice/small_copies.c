@@ -2,7 +2,7 @@
 #include "analysis/advice.h"
 #include "analysis/covered.h"
 #include "analysis/facts.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/trace.h"

@@ -14,7 +14,7 @@
 #include "analysis/result.h"
 #include "analysis/shares.h"
 #include "base/array.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/ceilings.h"
 #include "model/index.h"
 #include "model/intervals.h"

@@ -18,7 +18,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "base/units.h"
 #include "model/memory.h"
 #include "model/memory_carriers.h"

@@ -14,7 +14,7 @@
 #include "analysis/shares.h"
 #include "base/array.h"
 #include "base/demangle.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/index.h"
 #include "model/module_index.h"
 #include "model/names.h"

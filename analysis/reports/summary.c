@@ -18,7 +18,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/strings.h"
-#include "base/sum.h"
+#include "base/sums.h"
 #include "model/functions.h"
 #include "model/ledger.h"
 #include "model/names.h"

@@ -839,11 +839,15 @@ static void undo(struct run *run)
 /* Before the program: those of its processes that cannot be recorded can say so. */
 static void listen_to(struct run *run)
 {
+	char filters[32];
+
 	gt_listener_open(&run->listener, run->folder);
-	if (*run->listener.name)
-		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.name);
+	if (*run->listener.run)
+		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.run);
 	else
 		gt_environment_unset(&run->environment, "GPUTRACE_RUN");
+	snprintf(filters, sizeof(filters), "%" PRIu64, gt_host_filters());
+	gt_environment_set(&run->environment, "GPUTRACE_FILTERS", filters);
 }
 
 /* The program runs without it all the same. */

@@ -21,7 +21,9 @@
 
 #define HANDLES_BYTES (sizeof(void *) << 20)
 
-enum { FRESH, OPENING, OPEN };
+/* Else: the thread id of who opens it. */
+#define FRESH 0
+#define OPEN  UINT32_MAX
 
 /* NOLINTBEGIN(readability-identifier-naming): NVTX looks for this name */
 __attribute__((visibility("default"))) int
@@ -149,24 +151,21 @@ static void open_once(struct gt_session *session, NvtxGetExportTableFunc_t first
 {
 	struct gt_nvtx_next *next = &session->nvtx.next;
 	const uint32_t self = (uint32_t)syscall(SYS_gettid);
-	uint32_t fresh = FRESH;
+	uint32_t state = FRESH;
 
-	if (atomic_compare_exchange_strong(&next->phase, &fresh, OPENING)) {
-		atomic_store_explicit(&next->opener, self, memory_order_relaxed);
+	if (atomic_compare_exchange_strong(&next->state, &state, self)) {
 		open_other(session, first);
-		atomic_store_explicit(&next->opener, 0, memory_order_relaxed);
 		/* Pairs with the acquire below. */
-		atomic_store_explicit(&next->phase, OPEN, memory_order_release);
+		atomic_store_explicit(&next->state, OPEN, memory_order_release);
 	}
-	while (atomic_load_explicit(&next->phase, memory_order_acquire) != OPEN &&
-	       atomic_load_explicit(&next->opener, memory_order_relaxed) != self)
+	while (state != self && atomic_load_explicit(&next->state, memory_order_acquire) != OPEN)
 		sched_yield();
 }
 
 void gt_nvtx_forget(struct gt_nvtx *nvtx)
 {
-	if (atomic_load_explicit(&nvtx->next.phase, memory_order_relaxed) == OPENING)
-		atomic_store_explicit(&nvtx->next.phase, OPEN, memory_order_relaxed);
+	if (atomic_load_explicit(&nvtx->next.state, memory_order_relaxed) != FRESH)
+		atomic_store_explicit(&nvtx->next.state, OPEN, memory_order_relaxed);
 }
 
 /* Where nothing of NVTX is recorded, a library that was to hear of it is told by NVTX itself. */

@@ -37,8 +37,7 @@ struct gt_nvtx_slots {
 
 /* Another injection library, which hears of every call after us. */
 struct gt_nvtx_next {
-	_Atomic uint32_t phase;                       /* it is looked for once */
-	_Atomic uint32_t opener;                      /* thread id of who does, 0: nobody */
+	_Atomic uint32_t state;                       /* it is looked for once: attach.c */
 	const void *(*get_export_table)(uint32_t id); /* of the NVTX that attached first */
 	struct gt_nvtx_slots slots;
 	NvtxFunctionPointer *tables[GT_NVTX_MODULES][GT_NVTX_ENTRIES + 1];

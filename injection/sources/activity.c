@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -49,15 +50,39 @@ struct activity {
 	bool graphs_noted;
 	bool armed;          /* recording is on */
 	bool unified_is_set; /* CUPTI has been told which counters of managed memory */
-	uint8_t last_resort[GT_DISCARD_BYTES]; /* never read */
+	_Atomic bool last_is_lent;
+	_Alignas(64) uint8_t last_resort[GT_DISCARD_BYTES]; /* zero while CUPTI has it not */
 };
 
 extern const struct gt_source gt_source_activity;
 
+/* Memory that nobody reads, for one who asks at a time. */
+static struct gt_buffer lend_last(struct gt_session *session)
+{
+	struct activity *activity = gt_source_state(session, &gt_source_activity);
+
+	if (gt_is_recorded(session))
+		gt_count(session, GT_LEDGER_discarded_uncounted, 1);
+	/* Pairs with the release in take_back_last. */
+	if (atomic_exchange_explicit(&activity->last_is_lent, true, memory_order_acquire))
+		return (struct gt_buffer){0};
+	return (struct gt_buffer){activity->last_resort, sizeof(activity->last_resort)};
+}
+
+static void take_back_last(struct gt_session *session, const uint8_t *bytes)
+{
+	struct activity *activity = gt_source_state(session, &gt_source_activity);
+
+	if (bytes != activity->last_resort)
+		return;
+	memset(activity->last_resort, 0, sizeof(activity->last_resort));
+	atomic_store_explicit(&activity->last_is_lent, false, memory_order_release);
+}
+
 /*
  * CUPTI's thread or the program's, never blocking. When even the discard buffers are in use,
  * CUPTI is given none and counts what it drops itself; before CUDA 12.9 that could crash it, so
- * that there it gets memory that nobody reads.
+ * that there the first who asks gets the last resort.
  */
 static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records)
 {
@@ -65,13 +90,8 @@ static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records
 	struct gt_buffer lent = gt_buffer_lend(session);
 
 	*max_records = 0; /* as many as fit */
-	if (!lent.bytes && gt_cupti_of(session)->version < GT_CUPTI_12_9) {
-		struct activity *activity = gt_source_state(session, &gt_source_activity);
-
-		if (gt_is_recorded(session))
-			gt_count(session, GT_LEDGER_discarded_uncounted, 1);
-		lent = (struct gt_buffer){activity->last_resort, sizeof(activity->last_resort)};
-	}
+	if (!lent.bytes && gt_cupti_of(session)->version < GT_CUPTI_12_9)
+		lent = lend_last(session);
 	*buffer = lent.bytes;
 	*size = lent.size;
 	gt_tell_cuda_is_up(session);
@@ -90,7 +110,8 @@ static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffe
 	            CUPTI_SUCCESS &&
 	    dropped)
 		gt_count(session, GT_LEDGER_dropped_by_cupti, dropped);
-	(void)gt_buffer_take_back(session, buffer, valid);
+	if (!gt_buffer_take_back(session, buffer, valid))
+		take_back_last(session, buffer);
 }
 
 /* Attributes must be set before CUDA makes a context; one that is not known is left as it is. */

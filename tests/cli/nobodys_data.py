@@ -17,6 +17,7 @@ import pathlib
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -128,7 +129,7 @@ class Spellings(Case):
             (path / "x.capture" / "notes.txt").write_text("not gputrace's")
         elif what == "process records":
             arena = open(path / "live.arena", "wb")
-            fcntl.flock(arena, fcntl.LOCK_EX)
+            fcntl.fcntl(arena, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
             return arena
         return None
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -123,7 +122,7 @@ Test(finish, refuses_while_a_process_writes)
 
 	recording_add_file(&recording, "node-2-1.arena", "", 0);
 	fd = open(inside("node-2-1.arena"), O_RDWR | O_CLOEXEC);
-	cr_assert(eq(int, flock(fd, LOCK_EX), 0));
+	cr_assert(eq(int, gt_file_lock(fd, GT_HOLD_ALONE), 0));
 	cr_assert(eq(int, gt_load_file(&before, inside("node-1-1.capture"), NULL), 0));
 	cr_expect(eq(int, finish(recording.path, &err), -EBUSY));
 	snprintf(text, sizeof(text),

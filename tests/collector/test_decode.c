@@ -3,13 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "collector/collect.h"
 #include "collector/decoder.h"
 #include "format/chunk.h"
 #include "format/meta.h"
+#include "format/recording.h"
 #include "format/series.h"
 
 static struct recording recording;
@@ -620,7 +620,7 @@ Test(decode, leaves_the_arena_of_a_running_process_alone)
 	test_arena_release(&arena);
 	snprintf(path, sizeof(path), "%s/node-1-1.arena", recording.path);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	cr_assert(eq(int, flock(fd, LOCK_EX), 0));
+	cr_assert(eq(int, gt_file_lock(fd, GT_HOLD_ALONE), 0));
 	trace = collect(&recording);
 	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_RUNNING));
 	cr_expect(eq(sz, trace.kernels.count, 2));
@@ -721,7 +721,7 @@ Test(decode, knows_a_process_that_runs_by_its_arena_alone)
 	recording_add_file(&recording, "node-1-1.arena", "", 0);
 	snprintf(path, sizeof(path), "%s/node-1-1.arena", recording.path);
 	fd = open(path, O_RDWR | O_CLOEXEC);
-	cr_assert(eq(int, flock(fd, LOCK_EX), 0));
+	cr_assert(eq(int, gt_file_lock(fd, GT_HOLD_ALONE), 0));
 	trace = collect(&recording);
 	cr_assert(eq(sz, trace.processes.count, 1));
 	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_RUNNING));

@@ -41,8 +41,8 @@
  *   lock       what a lock of the program's own does
  *   cuda       starts CUDA, names what it has and launches two kernels in ranges
  *   load FILE  loads a library that calls NVTX itself (nvtx_library.c)
- *   fork       a child that pushes too
- *   child-cuda a child that starts CUDA
+ *   fork       a child that pushes too; after counters it registers a counter without numbers
+ *   child-cuda a child that starts CUDA, likewise
  *   open WORD  leaves two ranges open and then: exit, _exit, abort, kill, exec, return
  */
 
@@ -681,8 +681,17 @@ static void load(const char *path)
 	atomic_fetch_add(&calls, (unsigned)call());
 }
 
-static void fork_child(bool starts_cuda)
+/* Of it gputrace can only say that it is not recorded. */
+static void register_counter_without_numbers(void)
 {
+	const nvtxCounterAttr_t attr = {.structSize = sizeof(attr), .name = "no number"};
+
+	nvtxCounterRegister(nvtxDomainCreateA("counters"), &attr);
+}
+
+static void fork_child(bool starts_cuda, bool has_counters)
+{
+	int status = 0;
 	pid_t child;
 
 	CALL(nvtxRangePushA("around the fork"));
@@ -691,13 +700,17 @@ static void fork_child(bool starts_cuda)
 	if (child == 0) {
 		atomic_store(&calls, 0);
 		CALL(nvtxRangePop());
+		if (has_counters)
+			register_counter_without_numbers();
 		if (starts_cuda)
 			cuda();
 		CALL(nvtxRangePushA("in the child"));
 		CALL(nvtxRangePop());
 		exit(0);
 	}
-	waitpid(child, NULL, 0);
+	waitpid(child, &status, 0);
+	if (status)
+		fail("the child did not end well");
 	CALL(nvtxRangePop());
 }
 
@@ -745,6 +758,8 @@ static int run_pair(char **words)
 
 static int run_word(const char *word)
 {
+	static bool has_counters;
+
 	if (strcmp(word, "basics") == 0)
 		basics();
 	else if (strcmp(word, "levels") == 0)
@@ -756,7 +771,7 @@ static int run_word(const char *word)
 	else if (strcmp(word, "payloads") == 0)
 		payload_events();
 	else if (strcmp(word, "counters") == 0)
-		counters();
+		has_counters = (counters(), true);
 	else if (strcmp(word, "later") == 0)
 		told_later();
 	else if (strcmp(word, "lock") == 0)
@@ -766,9 +781,9 @@ static int run_word(const char *word)
 	else if (strcmp(word, "cuda") == 0)
 		cuda();
 	else if (strcmp(word, "fork") == 0)
-		fork_child(false);
+		fork_child(false, has_counters);
 	else if (strcmp(word, "child-cuda") == 0)
-		fork_child(true);
+		fork_child(true, has_counters);
 	else
 		fail("which word?");
 	return 1;

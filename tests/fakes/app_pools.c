@@ -376,6 +376,8 @@ static void fork_child(bool starts_cuda)
 			cuda();
 		take(pool, 0x2000, 128);
 		give(pool, 0x2000);
+		if (!starts_cuda)
+			many();
 		sleep_ms(150);
 		if (starts_cuda)
 			await_pulls(1);

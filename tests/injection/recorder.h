@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "injection/services.h"
 #include "injection/session.h"
@@ -70,6 +71,7 @@ static inline void recorder_init(struct recorder *recorder)
 	gt_writer_thread_init(&session->writer_thread);
 	sem_init(&session->followed, 0, 0);
 	cr_assert(gt_emit_init(session));
+	atomic_store(&session->starter, (uint32_t)gettid()); /* it has the writer */
 	atomic_store(&session->phase, GT_SESSION_STARTING);
 }
 

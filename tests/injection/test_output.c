@@ -29,6 +29,7 @@ static void make(void)
 	session.settings.buffer_bytes = 64 << 10;
 	snprintf(output, sizeof(output), "%s/X.gputrace", folder);
 	session.settings.output = output;
+	session.settings.run = "";
 	cr_assert(eq(int, gt_capture_file_open(&session, &err), 0), "%s", err.text);
 }
 

@@ -222,6 +222,7 @@ static uint32_t start_all(const struct gt_source *first, const struct gt_source 
 	gt_sources_start(recorder.session);
 	routes = gt_sources_arm(recorder.session);
 	atomic_store(&recorder.session->phase, GT_SESSION_RECORDING);
+	atomic_store(&recorder.session->starter, 0);
 	gt_thread_enter(GT_THREAD_WRITER); /* from here on the test is the writer thread */
 	return routes;
 }

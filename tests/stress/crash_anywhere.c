@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -133,7 +132,7 @@ static void make_arena(struct child *child, const char *folder)
 
 	test_arena_init(&layout, ACTIVITY_SLOTS, ACTIVITY_BYTES, config.capture);
 	child->arena.size = gt_arena_bytes(&config);
-	MUST(flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, (off_t)child->arena.size) == 0);
+	MUST(gt_file_lock(fd, GT_HOLD_ALONE) == 0 && ftruncate(fd, (off_t)child->arena.size) == 0);
 	child->arena.memory = map(fd, child->arena.size);
 	gt_arena_format(&child->arena.arena, child->arena.memory, &config);
 	child->arena.arena.header->layout = layout.arena.header->layout;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/sum.h"
+#include "base/sums.h"
 
 #include "support/check.h"
 
-Test(sum, stays_at_the_largest_number)
+Test(sums, stays_at_the_largest_number)
 {
 	uint64_t sum = 0;
 
