@@ -239,14 +239,15 @@ static uint64_t *lost_inside(const struct gt_range_totals *ranges,
 
 	for (size_t i = 0; i < ranges->count; i++)
 		inside[i] = 0;
-	for (size_t i = 0; i < ranges->count; i++) {
-		const struct gt_range_path *paths = ranges->ranges.paths.rows;
+	/* The outer stand before the inner: each has all of those in it when its turn comes. */
+	for (size_t i = ranges->count; i-- > 0;) {
+		const gt_id outer = ranges->ranges.paths.rows[i].outer;
+		uint64_t most_ns = inside[i];
 
-		if (!is_told_of(ranges, losses, (gt_id)i))
-			continue;
-		for (gt_id outer = paths[i].outer; outer != GT_NONE; outer = paths[outer].outer)
-			if (losses[i].united.ns > inside[outer])
-				inside[outer] = losses[i].united.ns;
+		if (is_told_of(ranges, losses, (gt_id)i) && losses[i].united.ns > most_ns)
+			most_ns = losses[i].united.ns;
+		if (outer != GT_NONE && most_ns > inside[outer])
+			inside[outer] = most_ns;
 	}
 	return inside;
 }
