@@ -287,21 +287,6 @@ static void add_open_ranges(struct recording *recording, uint32_t count)
 	add_calls(recording, count);
 }
 
-/* Pushes one in the other around launches that are far apart: each loses what those in it lose. */
-static void add_deep_ranges(struct recording *recording, uint32_t count)
-{
-	ADD_MANY(recording, range_begin, count, .time_ns = 2000 + i, .order = i + 1, .level = i,
-	         .thread = 100);
-	ADD_MANY(recording, api_call, 2, .start_ns = 1000000 + i * 1000000000ull,
-	         .end_ns = 1000050 + i * 1000000000ull, .correlation = i + 1,
-	         .function = STRING_LAUNCH, .thread = 100);
-	ADD_MANY(recording, kernel, 2, .start_ns = 1000100 + i * 1000000000ull,
-	         .end_ns = 1000200 + i * 1000000000ull, .correlation = i + 1, .shape = SHAPE,
-	         .context = CONTEXT, .stream = STREAM);
-	ADD_MANY(recording, range_end, count, .time_ns = 3000000000 + i, .order = count + 1 + i,
-	         .level = count - 1 - i, .thread = 100);
-}
-
 /* Starts that another thread ends, the oldest first, and ends of what had not begun. */
 static void add_started_ranges(struct recording *recording, uint32_t count)
 {
@@ -386,7 +371,6 @@ static const struct crowd crowds[] = {
 	{"samples out of order", add_samples, 4096, false},
 	{"counters", add_counters, 4000, false},
 	{"open ranges", add_open_ranges, 5000, false},
-	{"deep ranges", add_deep_ranges, 5000, false},
 	{"started ranges", add_started_ranges, 5000, false},
 	{"payloads", add_payloads, 2000, false},
 	{"calibrations", add_calibrations, 5000, false},
