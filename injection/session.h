@@ -95,9 +95,10 @@ struct gt_session {
 	pthread_mutex_t turn;
 	/* Thread id of who has all these while the session begins, or in its turn; 0: none does. */
 	_Atomic uint32_t starter;
-	bool said;      /* on stderr that it records */
-	bool is_worker; /* guarded by turn: gt_process_is_forked */
-	bool flushes;   /* guarded by turn: the flusher runs */
+	bool said;               /* on stderr that it records */
+	bool is_worker;          /* guarded by turn: gt_process_is_forked */
+	_Atomic bool is_waiting; /* the child of a fork, whose session begins with CUDA */
+	bool flushes;            /* guarded by turn: the flusher runs */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */
