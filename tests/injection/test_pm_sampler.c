@@ -170,3 +170,19 @@ Test(pm_sampler, says_where_cupti_cannot_decode)
 	cr_expect(lt(int, decode_with(&sampler, &told), 0));
 	cr_expect(not(sampler.was_full));
 }
+
+/* Images are as large as there is room for samples: what samples no more keeps none. */
+Test(pm_sampler, gives_all_its_memory_back)
+{
+	struct gt_pm_sampler sampler = {.pm = &pm, .count = 3};
+
+	cr_assert(gt_image_take(&sampler.availability, 4096));
+	cr_assert(gt_image_take(&sampler.data, 4096));
+	cr_assert(gt_image_take(&sampler.empty, 4096));
+	gt_pm_release(&sampler);
+	cr_expect(eq(ptr, sampler.availability.bytes, NULL));
+	cr_expect(eq(ptr, sampler.data.bytes, NULL));
+	cr_expect(eq(ptr, sampler.empty.bytes, NULL));
+	cr_expect(eq(sz, sampler.count, 0));
+	gt_pm_release(&sampler);
+}
