@@ -9,6 +9,8 @@
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/watch.h"
 #include "injection/services.h"
+#include "injection/source.h"
+#include "injection/thread.h"
 #include "injection/wait.h"
 
 #define IDLE_NS 2000000000u /* for launches that other threads are in the middle of */
@@ -122,6 +124,32 @@ void gt_launch_turn_init(struct gt_launch_turn *turn, uint64_t patience_ns)
 	atomic_store_explicit(&turn->on, true, memory_order_release);
 }
 
+bool gt_launch_turn_is_on(const struct gt_launch_turn *turn)
+{
+	const uint32_t times = atomic_load(&turn->times);
+
+	/* A thread that was in no call yet may end a range. */
+	return atomic_load_explicit(&turn->on, memory_order_acquire) && times != GT_PAUSED &&
+	       (gt_own.times == times || gt_own.times == 0);
+}
+
+/*
+ * Whoever passes says so first and then looks whether it may, and this the other way round;
+ * whoever takes the turn after it was given back here sees that, too.
+ */
+bool gt_launch_turn_pause(struct gt_launch_turn *turn, const struct gt_launch_choice *choice,
+                          uint32_t times)
+{
+	atomic_store(&turn->times, times);
+	if (times != GT_PAUSED || !atomic_load_explicit(&turn->on, memory_order_relaxed))
+		return true;
+	if (atomic_load(&turn->inside) > 0 || atomic_load(&choice->captures) > 0 ||
+	    !gt_launch_turn_try(turn))
+		return false;
+	gt_launch_turn_give(turn);
+	return true;
+}
+
 static void nap(void)
 {
 	const struct timespec time = {0, NAP_NS};
@@ -144,9 +172,9 @@ bool gt_launch_turn_pass(struct gt_launch_turn *turn, void (*late)(void *context
 {
 	const uint64_t began_ns = gt_now();
 
-	while (atomic_load_explicit(&turn->on, memory_order_relaxed)) {
+	while (gt_launch_turn_is_on(turn)) {
 		atomic_fetch_add(&turn->inside, 1);
-		if (!atomic_load(&turn->busy))
+		if (!atomic_load(&turn->busy) && gt_launch_turn_is_on(turn))
 			return true;
 		atomic_fetch_sub(&turn->inside, 1);
 		if (!is_late(turn, began_ns))
@@ -201,7 +229,7 @@ enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn)
 		if (is_late(turn, began_ns))
 			return GT_TURN_LATE;
 	/* Whoever had it before gave up, and may have left things half done. */
-	if (!atomic_load_explicit(&turn->on, memory_order_relaxed)) {
+	if (!gt_launch_turn_is_on(turn)) {
 		gt_launch_turn_give(turn);
 		return GT_TURN_LATE;
 	}

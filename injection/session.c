@@ -271,6 +271,12 @@ static void leave_out_cuda(struct gt_session *session, const char *why)
 	say(session, "not recording: ", why);
 }
 
+static void hear(struct gt_session *session, uint32_t routes)
+{
+	gt_router_activate(&session->router, routes);
+	(void)gt_sources_pause(session, gt_router_times(&session->router));
+}
+
 /* The sources that need CUPTI, while the writer thread stands still. */
 static void start_cuda(struct gt_session *session)
 {
@@ -294,7 +300,7 @@ static void start_cuda(struct gt_session *session)
 	}
 	gt_sources_start(session);
 	if (gt_session_is(session, GT_SESSION_RECORDING))
-		gt_router_activate(&session->router, gt_sources_arm(session));
+		hear(session, gt_sources_arm(session));
 	say_where(session);
 	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
 	gt_arena_keep_strings(&session->arena);
@@ -346,22 +352,32 @@ static void follow_to_ready(struct gt_session *session)
 
 static void follow_to_recording(struct gt_session *session)
 {
-	const uint32_t routes = gt_sources_arm(session);
+	uint32_t routes;
 
+	if (gt_session_is(session, GT_SESSION_RECORDING)) { /* it had not come to be READY */
+		(void)gt_sources_pause(session, gt_router_times(&session->router));
+		return;
+	}
+	routes = gt_sources_arm(session);
 	if (change_phase(session, GT_SESSION_READY, GT_SESSION_RECORDING))
-		gt_router_activate(&session->router, routes);
+		hear(session, routes);
 }
 
 void gt_session_follow(struct gt_session *session)
 {
 	const uint32_t wanted = atomic_load_explicit(&session->wanted, memory_order_relaxed);
 
-	if (wanted == GT_SESSION_READY && gt_session_is(session, GT_SESSION_RECORDING))
+	if (wanted == GT_SESSION_READY && gt_session_is(session, GT_SESSION_RECORDING)) {
+		session->pauses = true;
+		if (!gt_sources_pause(session, GT_PAUSED))
+			return; /* not yet: in the next turn */
 		follow_to_ready(session);
-	else if (wanted == GT_SESSION_RECORDING && gt_session_is(session, GT_SESSION_READY))
+	} else if (wanted == GT_SESSION_RECORDING && session->pauses) {
+		session->pauses = false;
 		follow_to_recording(session);
-	else
+	} else {
 		return;
+	}
 	gt_sources_wake(session);
 	sem_post(&session->followed);
 }

@@ -96,6 +96,7 @@ struct gt_session {
 	bool said;      /* on stderr that it records */
 	bool is_worker; /* guarded by turn: gt_process_is_forked */
 	bool flushes;   /* guarded by turn: the flusher runs */
+	bool pauses;    /* guarded by turn: sources do, before they are disarmed */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */

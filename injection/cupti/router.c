@@ -484,3 +484,9 @@ void gt_router_activate(struct gt_router *router, uint32_t routes)
 	/* Pairs with the acquire in on_callback. */
 	atomic_store_explicit(&router->active, times << TIMES_SHIFT | routes, memory_order_release);
 }
+
+uint32_t gt_router_times(const struct gt_router *router)
+{
+	return (uint32_t)(atomic_load_explicit(&router->active, memory_order_relaxed) >>
+	                  TIMES_SHIFT);
+}

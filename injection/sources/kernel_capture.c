@@ -421,7 +421,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	}
 	if (!gt_launch_read(call.id, call.data, &launch))
 		return gt_capture_step(call.id) ? &kernels->choice : NULL;
-	if (atomic_load_explicit(&kernels->thread.turn.on, memory_order_acquire))
+	if (gt_launch_turn_is_on(&kernels->thread.turn))
 		kept = enter_launch(session, kernels, &launch, call);
 	errno = saved;
 	return kept;
@@ -490,6 +490,14 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	return result;
 }
 
+static bool pause_for(struct gt_session *session, void *state, uint32_t times)
+{
+	struct kernel_capture *kernels = state;
+
+	(void)session;
+	return gt_launch_turn_pause(&kernels->thread.turn, &kernels->choice, times);
+}
+
 static void stop(struct gt_session *session, void *state)
 {
 	const struct kernel_capture *kernels = state;
@@ -516,6 +524,7 @@ const struct gt_source gt_source_kernel_capture = {
 	.name = "kernel_capture",
 	.state_size = sizeof(struct kernel_capture),
 	.start = start,
+	.pause = pause_for,
 	.stop = stop,
 	.run = run,
 	.runs_when_asked = true,
