@@ -475,7 +475,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		return gt_fail(err, EINVAL,
 		               "no launches are captured: GPUTRACE_KERNEL_COUNTERS has launches "
 		               "run several times, and only one of both is done");
-	kernels->choice.wanted = settings->capture_graphs ? GT_LAUNCH_GRAPH : GT_LAUNCH_KERNEL;
+	kernels->choice.wanted = gt_captured_work(session) == GT_CAPTURED_GRAPHS ? GT_LAUNCH_GRAPH
+	                                                                         : GT_LAUNCH_KERNEL;
 	kernels->graphs = gt_graph_steps_new();
 	if (!kernels->graphs)
 		return gt_fail(err, ENOMEM, "no launches are captured: there is no memory for it");

@@ -328,13 +328,11 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	const struct gt_settings *settings = gt_settings_of(session);
 	struct modules *modules = state;
 
 	(void)err;
-	modules->captures = *settings->capture_kernels || *settings->capture_sequence ||
-	                    settings->capture_graphs;
-	modules->keep_bytes = settings->keep_modules_bytes;
+	modules->captures = gt_captured_work(session) != GT_CAPTURED_NOTHING;
+	modules->keep_bytes = gt_settings_of(session)->keep_modules_bytes;
 	if (modules->captures && modules->keep_bytes == 0)
 		modules->keep_bytes = KEPT_FOR_CAPTURES;
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);

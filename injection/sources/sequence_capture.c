@@ -627,7 +627,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	if (!*settings->capture_sequence)
 		return 0;
-	if (*settings->kernel_counters || *settings->capture_kernels || settings->capture_graphs)
+	if (gt_captured_work(session) != GT_CAPTURED_SEQUENCES)
 		return gt_fail(
 			err, EINVAL,
 			"no sequences are captured: launches are, or are run several times for "

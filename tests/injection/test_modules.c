@@ -40,6 +40,7 @@ static void start(uint64_t keep_bytes)
 	recorder_add_sources(&recorder, sources, 1);
 	recorder.session->cupti.cuptiGetContextId = context_id;
 	recorder.session->settings = (struct gt_settings){.keep_modules_bytes = keep_bytes,
+	                                                  .kernel_counters = "",
 	                                                  .capture_kernels = captures ? "." : "",
 	                                                  .capture_sequence = ""};
 	snprintf(recorder.session->arena_path, sizeof(recorder.session->arena_path), "%s/x.arena",
