@@ -1166,6 +1166,9 @@ static int add_step(struct gt_launch_capture *capture, struct gt_error *err)
 {
 	int result = wait_for_device(capture, "the GPU failed before it", err);
 
+	/* Else what the step is told by may be gone. */
+	if (result == 0)
+		result = check_wanted(capture, err);
 	if (result == 0 && capture->writer.folder < 0)
 		result = begin(capture, err);
 	/* Before all of a graph it was looked for: nothing comes between its nodes. */

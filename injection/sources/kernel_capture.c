@@ -196,7 +196,7 @@ static int capture_before(struct gt_session *session, struct kernel_capture *ker
 	if (result < 0)
 		return result;
 	result = capture_graph(session, kernels, &whole, call, err);
-	gt_kept_graphs_give(kept, whole.graph);
+	gt_capture_give_graph(session, &kernels->thread, whole.graph);
 	return result;
 }
 
@@ -355,7 +355,7 @@ static bool enter_graph(struct gt_session *session, struct kernel_capture *kerne
 		return false;
 	}
 	is_begun = begin_node(session, kernels, launch, call, graph);
-	gt_kept_graphs_give(kept, graph);
+	gt_capture_give_graph(session, &kernels->thread, graph);
 	return is_begun;
 }
 

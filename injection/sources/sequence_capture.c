@@ -227,7 +227,7 @@ static int add_graph(struct gt_session *session, struct sequence_capture *sequen
 		return result;
 	result = gt_graph_steps_add(session, &sequences->thread, sequences->graphs, &launch, graph,
 	                            err);
-	gt_kept_graphs_give(kept, graph);
+	gt_capture_give_graph(session, &sequences->thread, graph);
 	return result;
 }
 
