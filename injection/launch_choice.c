@@ -3,9 +3,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "format/cubin.h"
+#include "injection/calm.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/watch.h"
 #include "injection/services.h"
@@ -18,10 +23,17 @@
 
 /* ---- which launches ---- */
 
+/* A verdict on a name: its hash, of which these bits say what it is. */
+#define KNOWN       UINT64_C(1)
+#define WANTED      UINT64_C(2)
+#define PLACE_SHIFT 2
+enum { NAMES = 1024 };
+
 int gt_launch_choice_init(const struct gt_session *session, struct gt_launch_choice *choice,
                           const char *names, const char *without, struct gt_error *err)
 {
 	const struct gt_settings *settings = gt_settings_of(session);
+	void *memory;
 
 	choice->first = settings->launches_first ? settings->launches_first : 1;
 	choice->end = choice->first + settings->launches_count;
@@ -30,6 +42,11 @@ int gt_launch_choice_init(const struct gt_session *session, struct gt_launch_cho
 	if (regcomp(&choice->names, names, REG_EXTENDED | REG_NOSUB) != 0)
 		return gt_fail(err, EINVAL, "%s: '%.100s' is no regular expression", without,
 		               names);
+	memory = mmap(NULL, NAMES * sizeof(*choice->known), PROT_READ | PROT_WRITE,
+	              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return gt_fail(err, ENOMEM, "%s: there is no memory for names", without);
+	choice->known = memory;
 	choice->by_name = true;
 	return 0;
 }
@@ -69,9 +86,52 @@ static CUstream stream_of(const struct gt_launch *launch)
 	return !launch->stream && launch->per_thread ? CU_STREAM_PER_THREAD : launch->stream;
 }
 
+struct match {
+	const regex_t *names;
+	const char *name;
+	bool is_one;
+};
+
+static void *run_match(void *context)
+{
+	struct match *match = context;
+
+	gt_thread_enter(GT_THREAD_SOURCE);
+	match->is_one = regexec(match->names, match->name, 0, NULL, 0) == 0;
+	return NULL;
+}
+
+/* libc takes more of a stack for this than a thread of the program's may have. */
+static bool matches(const struct gt_launch_choice *choice, const char *name)
+{
+	struct match match = {.names = &choice->names, .name = name};
+	struct gt_calm before;
+	pthread_t thread;
+
+	gt_calm_begin(&before);
+	if (gt_thread_start(&thread, run_match, &match) == 0)
+		(void)pthread_join(thread, NULL);
+	gt_calm_end(&before);
+	return match.is_one;
+}
+
+/* Matching makes a thread, so it is done once for a name. */
 bool gt_launch_choice_has_name(const struct gt_launch_choice *choice, const char *name)
 {
-	return !choice->by_name || (name && regexec(&choice->names, name, 0, NULL, 0) == 0);
+	uint64_t hash;
+	uint64_t verdict;
+	_Atomic uint64_t *place;
+
+	if (!choice->by_name || !name)
+		return !choice->by_name;
+	hash = gt_content_hash(name, strlen(name)) | KNOWN;
+	place = &choice->known[(hash >> PLACE_SHIFT) % NAMES];
+	verdict = atomic_load_explicit(place, memory_order_relaxed);
+	if ((verdict | WANTED) == (hash | WANTED))
+		return verdict & WANTED;
+	verdict = (hash & ~WANTED) | (matches(choice, name) ? WANTED : 0);
+	atomic_store_explicit(place, verdict, memory_order_relaxed);
+	return verdict & WANTED;
 }
 
 bool gt_launch_choice_is_open(struct gt_session *session, const struct gt_launch_choice *choice)

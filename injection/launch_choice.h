@@ -23,7 +23,8 @@ struct gt_launch_choice {
 	enum gt_launch_kind wanted; /* launches of these alone */
 	bool by_name;
 	regex_t names;
-	uint64_t first; /* from 1 on, of those that names and range choose */
+	_Atomic uint64_t *known; /* verdicts on names: memory of our own */
+	uint64_t first;          /* from 1 on, of those that names and range choose */
 	uint64_t end;
 	_Atomic uint64_t chosen;   /* launches that were, by name and range */
 	_Atomic uint32_t captures; /* of streams into graphs that are under way */

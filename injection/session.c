@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -22,8 +23,9 @@
 #include "injection/services.h"
 #include "injection/wait.h"
 
-#define META_BYTES    32768
-#define STOP_LIMIT_NS 10000000000u /* at exit: for CUPTI's last flush, and for writing the rest */
+#define COMMAND_BYTES     8192         /* kept of the command line, */
+#define ENVIRONMENT_BYTES 4096         /* and of settings and environment each */
+#define STOP_LIMIT_NS     10000000000u /* at exit: for CUPTI's last flush, and for writing the rest */
 
 static int append(void *context, const void *data, size_t size)
 {
@@ -94,24 +96,24 @@ static void find_driver(struct gt_session *session)
 
 static void write_meta(struct gt_session *session, char *const *environment)
 {
-	unsigned char bytes[META_BYTES];
-	char text[4096];
-	struct gt_meta meta = {.bytes = bytes, .capacity = sizeof(bytes)};
+	struct gt_meta meta = {.bytes = session->scratch.bytes,
+	                       .capacity = sizeof(session->scratch.bytes)};
+	char *text = session->scratch.text;
 
 	gt_meta_add(&meta, GT_META_TOOL, GPUTRACE_VERSION);
-	gt_process_describe(&meta);
+	gt_process_describe(&meta, text, COMMAND_BYTES);
 	gt_meta_add_bytes(&meta, GT_META_SETTINGS, text,
-	                  gt_settings_text(environment, text, sizeof(text)));
+	                  gt_settings_text(environment, text, ENVIRONMENT_BYTES));
 	gt_meta_add_bytes(&meta, GT_META_ENVIRONMENT, text,
-	                  gt_environment_text(environment, text, sizeof(text)));
+	                  gt_environment_text(environment, text, ENVIRONMENT_BYTES));
 	gt_meta_add(&meta, GT_META_API, gt_api_words[session->settings.api]);
 	(void)gt_meta_write(&session->writer, &meta);
 }
 
 static void write_cuda_meta(struct gt_session *session)
 {
-	unsigned char bytes[PATH_MAX + 512];
-	struct gt_meta meta = {.bytes = bytes, .capacity = sizeof(bytes)};
+	struct gt_meta meta = {.bytes = session->scratch.bytes,
+	                       .capacity = sizeof(session->scratch.bytes)};
 
 	if (session->driver_version)
 		gt_meta_add_number(&meta, GT_META_DRIVER, (unsigned)session->driver_version);
@@ -125,12 +127,13 @@ static void write_cuda_meta(struct gt_session *session)
 
 static void say(const struct gt_session *session, const char *what, const char *detail)
 {
-	char line[PATH_MAX + 256];
-	const int length = snprintf(line, sizeof(line), "gputrace: %s%s\n", what, detail);
+	const char *const parts[] = {"gputrace: ", what, detail, "\n"};
+	struct iovec line[sizeof(parts) / sizeof(parts[0])];
 
-	if (session->settings.verbose && length > 0)
-		(void)!write(STDERR_FILENO, line,
-		             length < (int)sizeof(line) ? (size_t)length : sizeof(line) - 1);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		line[i] = (struct iovec){(void *)(uintptr_t)parts[i], strlen(parts[i])};
+	if (session->settings.verbose)
+		(void)!writev(STDERR_FILENO, line, sizeof(parts) / sizeof(parts[0]));
 }
 
 static void complain(void *context, const char *sentence)
@@ -472,18 +475,15 @@ static void cover_arena(const struct gt_session *session)
  */
 static void renew(struct gt_session *session)
 {
-	const struct gt_nvtx nvtx = session->nvtx;
-	const struct gt_pools pools = session->pools;
-	const struct gt_device_names device_names = session->device_names;
+	const size_t kept = offsetof(struct gt_session, nvtx);
+	const size_t behind = offsetof(struct gt_session, followed);
 	const pthread_key_t thread_end = session->thread_end;
 	const bool emits = session->emits;
 
 	(void)munmap(session->memory, session->memory_bytes);
 	gt_emit_forget();
-	memset(session, 0, sizeof(*session));
-	session->nvtx = nvtx;
-	session->pools = pools;
-	session->device_names = device_names;
+	memset(session, 0, kept);
+	memset((uint8_t *)session + behind, 0, sizeof(*session) - behind);
 	session->thread_end = thread_end;
 	session->emits = emits;
 }
