@@ -108,11 +108,13 @@ static void add_roll(struct gt_collection *collection, const struct place *folde
 	struct gt_error why = {0};
 
 	snprintf(roll.host, sizeof(roll.host), "%.*s", (int)stem, name);
-	if (gt_roll_read(&roll.lines, path, &why) < 0)
+	if (gt_roll_read(&roll.lines, path, &why) < 0) {
 		gt_collection_note(collection, GT_NONE, "roll", "%s: %s", name, why.text);
-	else if (roll.lines.count || roll.lines.more_processes || roll.lines.more_launches ||
-	         roll.lines.more_calls)
+		collection->rolls_unread++;
+	} else if (roll.lines.count || roll.lines.more_processes || roll.lines.more_launches ||
+	           roll.lines.more_calls) {
 		*gt_array_push(&collection->rolls) = roll;
+	}
 	free(path);
 }
 

@@ -84,6 +84,12 @@ static void take_api(struct gt_decoder *decoder, const struct gt_text *value)
 	decoder->capture->api_recorded = !says(value, "none");
 }
 
+static void take_written(struct gt_decoder *decoder, const struct gt_text *value)
+{
+	if (says(value, GT_META_COUNTED))
+		decoder->capture->counts_written = true;
+}
+
 static void take_end(struct gt_decoder *decoder, const struct gt_text *value)
 {
 	if (says(value, GT_META_END_CLEAN))
@@ -140,6 +146,7 @@ static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
 		{GT_META_DRIVER, take_driver},
 		{GT_META_ENVIRONMENT, take_environment},
 		{GT_META_API, take_api},
+		{GT_META_WRITTEN, take_written},
 		{GT_META_END, take_end},
 	};
 

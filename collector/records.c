@@ -360,6 +360,15 @@ static void gt_decode_ledger(struct gt_decoder *decoder, const void *record)
 	*gt_array_push(&capture->raw_ledger) = *from;
 }
 
+static void gt_decode_written(struct gt_decoder *decoder, const void *record)
+{
+	const struct gt_record_written *from = record;
+
+	decoder->capture->counts_written = true;
+	if (from->kind < GT_RECORD_KIND_COUNT)
+		decoder->capture->written[from->kind].told = from->rows;
+}
+
 typedef void decode(struct gt_decoder *decoder, const void *record);
 
 /* A kind that is listed without becoming rows, and has no function above, does not compile. */

@@ -45,6 +45,15 @@ struct gt_raw_series {
 	size_t place;    /* of the trace's series */
 };
 
+/* More of anything, or more nanoseconds, is no count of a process's: they are 104 days. */
+#define GT_MOST_TOLD ((uint64_t)1 << 53)
+
+/* Records of one kind in a capture. */
+struct gt_record_count {
+	uint64_t told; /* that the process wrote, by its own count */
+	uint64_t read; /* in chunks that were found, whatever became of them */
+};
+
 /* A kernel of gputrace's own that read the GPU's clock: it is no row, but when it ran matters. */
 struct gt_own_kernel {
 	gt_time start_ns; /* of CUPTI's clock until stage clocks has run */
@@ -68,6 +77,8 @@ struct gt_capture {
 	gt_array(struct gt_record_shape) raw_shapes;
 	gt_array(struct gt_record_ledger) raw_ledger; /* the last value of each name */
 	struct gt_known ledger_names;                 /* rows of it by name */
+	bool counts_written;                          /* it says how many records it has */
+	struct gt_record_count written[GT_RECORD_KIND_COUNT];
 	gt_array(struct gt_record_clock) clocks;
 	gt_array(struct gt_raw_series) raw_series;
 	uint64_t chunks_left_out;       /* they would have taken too much memory */
@@ -104,7 +115,8 @@ struct gt_collection {
 	const struct gt_kinds *kinds;
 	const struct gt_watch *watch; /* NULL: nobody wants to know how far it is */
 	gt_array(struct gt_capture) captures;
-	gt_array(struct gt_host_roll) rolls;  /* that say something */
+	gt_array(struct gt_host_roll) rolls; /* that say something */
+	uint64_t rolls_unread;
 	gt_array(struct gt_capture) machines; /* HOST.topology: of no process */
 	struct gt_left_notes left_notes;
 	struct gt_calibrations calibrations; /* that lie in the recording */

@@ -126,6 +126,7 @@ struct gt_arena_header {
 	_Atomic uint32_t strings_dropped; /* ids that came next and are in the capture alone */
 	struct gt_graph_samples graph_samples;
 	_Atomic uint64_t ledger[GT_LEDGER_COUNT];
+	uint64_t written[GT_RECORD_KIND_COUNT]; /* records in the capture, by kind: the writer's */
 	struct gt_record_clock clocks[GT_ARENA_CLOCKS];
 };
 

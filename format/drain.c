@@ -461,11 +461,28 @@ static void write_ledger(struct gt_drain *drain)
 	                        none);
 }
 
+/* What is in the capture up to here; a reader that finds less knows what it lacks. */
+static void write_written(struct gt_drain *drain)
+{
+	const uint64_t *written = drain->config.writer->written;
+	struct gt_record_written rows[GT_RECORD_KIND_COUNT];
+	const struct gt_origin none = {0};
+	size_t count = 0;
+
+	if (!written)
+		return;
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
+		if (written[kind])
+			rows[count++] = (struct gt_record_written){written[kind], kind};
+	(void)gt_writer_records(drain->config.writer, GT_RECORD_written, rows, count, none);
+}
+
 void gt_drain_header(struct gt_drain *drain)
 {
 	write_strings(drain);
 	write_clocks(drain);
 	write_ledger(drain);
+	write_written(drain);
 }
 
 uint32_t gt_raw_size(const struct gt_arena *arena, const uint8_t *raw, uint32_t left)

@@ -57,7 +57,10 @@ void gt_drain_end(struct gt_drain *drain);
 /* Writes the strings that are not written yet. */
 void gt_drain_strings(struct gt_drain *drain);
 
-/* Writes strings, clock readings and the ledger as they stand in the arena's header. */
+/*
+ * Writes strings, clock readings and the ledger as they stand in the arena's header, and how many
+ * records of each kind the writer has written, if it counts them.
+ */
 void gt_drain_header(struct gt_drain *drain);
 
 /*

@@ -27,7 +27,10 @@
 #define GT_META_SETTINGS      "settings"       /* NAME=value lines that differ from the default */
 #define GT_META_ENVIRONMENT   "environment"    /* NAME=value lines of format/environment.def */
 #define GT_META_API           "api"            /* none, light, outer or all */
+#define GT_META_WRITTEN       "written"        /* counted: records of kind written say how many */
 #define GT_META_END           "end"            /* clean or died; absent: neither happened yet */
+
+#define GT_META_COUNTED       "counted"
 
 #define GT_META_END_CLEAN     "clean"
 #define GT_META_END_DIED      "died"

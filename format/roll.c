@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -108,6 +110,17 @@ void gt_roll_count(struct gt_roll *roll, struct gt_roll_entry *entry, int launch
 	atomic_fetch_add_explicit(launch ? launches : calls, 1, memory_order_relaxed);
 }
 
+size_t gt_roll_address(const char *run, uint64_t *token)
+{
+	const char *colon = strchr(run, ':');
+	char *end;
+
+	if (!colon || !colon[1])
+		return 0;
+	*token = strtoull(colon + 1, &end, 16);
+	return *end ? 0 : (size_t)(colon - run);
+}
+
 static void clean(char *text, size_t size)
 {
 	text[size - 1] = '\0';
@@ -120,6 +133,22 @@ void gt_roll_clean(struct gt_roll_facts *facts)
 {
 	clean(facts->program, sizeof(facts->program));
 	clean(facts->text, sizeof(facts->text));
+}
+
+static bool can_be_right(uint64_t launches, uint64_t calls)
+{
+	return launches <= GT_ROLL_MOST_COUNTED && calls <= GT_ROLL_MOST_COUNTED;
+}
+
+static bool is_sensible(const struct gt_roll_lines *lines)
+{
+	if (lines->more_processes > GT_ROLL_MOST_COUNTED ||
+	    !can_be_right(lines->more_launches, lines->more_calls))
+		return false;
+	for (uint32_t i = 0; i < lines->count; i++)
+		if (!can_be_right(lines->lines[i].launches, lines->lines[i].calls))
+			return false;
+	return true;
 }
 
 static void take(struct gt_roll_lines *lines, const struct gt_roll_entry *entry)
@@ -154,7 +183,10 @@ int gt_roll_parse(struct gt_roll_lines *lines, const void *bytes, size_t size, s
 	lines->more_processes = roll.more_processes;
 	lines->more_launches = roll.more_launches;
 	lines->more_calls = roll.more_calls;
-	return 0;
+	if (is_sensible(lines))
+		return 0;
+	*lines = (struct gt_roll_lines){0};
+	return gt_fail(err, EBADMSG, "it counts more than processes can have done");
 }
 
 int gt_roll_read(struct gt_roll_lines *lines, const char *path, struct gt_error *err)

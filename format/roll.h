@@ -100,7 +100,25 @@ struct gt_roll_lines {
 	uint64_t more_calls;
 };
 
-/* Reads the bytes of a roll; -EBADMSG: it is none. */
+/* No process counts more: at a call a nanosecond these are 104 days. */
+#define GT_ROLL_MOST_COUNTED ((uint64_t)1 << 53)
+
+/*
+ * What a process sends that cannot map the roll. The token shows that it was started by the run:
+ * everybody sees the address, and only the run's own processes its environment.
+ */
+struct gt_roll_word {
+	uint64_t token;
+	struct gt_roll_facts facts;
+};
+
+/*
+ * The two parts of GPUTRACE_RUN, ADDRESS:TOKEN, token in hexadecimal digits. Returns the bytes of
+ * the address, 0: it is none.
+ */
+size_t gt_roll_address(const char *run, uint64_t *token);
+
+/* Reads the bytes of a roll; -EBADMSG: it is none, or counts what no process can have done. */
 int gt_roll_parse(struct gt_roll_lines *lines, const void *bytes, size_t size,
                   struct gt_error *err);
 

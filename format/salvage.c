@@ -98,6 +98,8 @@ static void forget_written(const struct gt_arena *arena)
 	atomic_store(&header->heap_written, 0);
 	atomic_store(&header->strings_written, 0);
 	atomic_store(&header->clocks_written, 0);
+	header->written[GT_RECORD_STRINGS] = 0;
+	header->written[GT_RECORD_clock] = 0;
 }
 
 /*
@@ -242,6 +244,7 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 		result = gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
 	if (result == 0) {
 		salvager->writer.flags = GT_CHUNK_SALVAGED;
+		salvager->writer.written = salvager->arena.header->written;
 		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
 		if (salvager->writer.failed)
 			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");
@@ -330,6 +333,17 @@ static int append_arena(const struct gt_content *arena, const struct gt_content 
 	return result;
 }
 
+/* Whether an arena names the capture beside it: nothing else is made or appended to. */
+static bool names_its_capture(const struct gt_arena_header *header, const char *arena_name)
+{
+	const size_t stem = strlen(arena_name) - strlen(GT_ARENA_SUFFIX);
+
+	return memchr(header->capture, '\0', sizeof(header->capture)) &&
+	       strlen(header->capture) == stem + strlen(GT_CAPTURE_SUFFIX) &&
+	       memcmp(header->capture, arena_name, stem) == 0 &&
+	       gt_has_suffix(header->capture, GT_CAPTURE_SUFFIX);
+}
+
 static int salvage_into(int folder, const struct gt_content *arena, struct gt_salvage *salvage,
                         struct gt_error *err)
 {
@@ -368,6 +382,8 @@ static int salvage_locked(int folder, int fd, const char *name, struct gt_salvag
 
 	if (result == 0)
 		result = gt_arena_open(&arena, content.bytes, content.size, err);
+	if (result == 0 && !names_its_capture(arena.header, name))
+		result = gt_fail(err, EBADMSG, "it is of another capture than the one beside it");
 	if (result == 0)
 		result = salvage_into(folder, &content, salvage, err);
 	gt_unload(&content);

@@ -99,11 +99,14 @@ static int append(struct gt_writer *writer, struct gt_chunk_header *header, cons
 
 	const int result = give(writer, writer->out, GT_CHUNK_HEADER_SIZE + header->stored);
 
-	if (result == 0)
-		writer->chunks++;
-	else
+	if (result < 0) {
 		writer->failed_records += header->count;
-	return result;
+		return result;
+	}
+	writer->chunks++;
+	if (writer->written && header->kind < GT_RECORD_KIND_COUNT)
+		writer->written[header->kind] += header->count;
+	return 0;
 }
 
 static void note_span(struct gt_chunk_header *header, const struct gt_record_info *info,

@@ -23,6 +23,7 @@ struct gt_writer {
 	uint64_t failed;                /* not written, because the sink refused them */
 	uint64_t failed_records;        /* the records that were in those */
 	uint64_t bytes;                 /* given to the sink */
+	uint64_t *written; /* records by kind, GT_RECORD_KIND_COUNT; NULL: not counted */
 };
 
 /* Which buffer of the arena the records come from; zero for records of no buffer. */

@@ -58,6 +58,7 @@ void gt_session_must_begin(bool with_cuda)
 {
 	const int saved = errno;
 	uint32_t state = FRESH;
+	bool is_inside;
 	uint32_t self;
 
 	/* Pairs with the release below: what has begun is there for all. */
@@ -73,11 +74,12 @@ void gt_session_must_begin(bool with_cuda)
 		atomic_store_explicit(&begun, BEGUN, memory_order_release);
 	}
 	/* The beginning calls functions that the program may have put in place: they come here. */
-	if (state == self && !gt_is_recorded(&session))
+	is_inside = state == self || gt_thread_is_ours();
+	if (is_inside && !gt_is_recorded(&session))
 		gt_note(&session, "nvtx",
 		        "a library called NVTX or gputrace.h for the first time while gputrace "
 		        "began, which called that library: what it tells is not recorded");
-	while (state != self && atomic_load_explicit(&begun, memory_order_acquire) != BEGUN)
+	while (!is_inside && atomic_load_explicit(&begun, memory_order_acquire) != BEGUN)
 		sched_yield();
 	errno = saved;
 }

@@ -120,14 +120,26 @@ bool gt_is_kept(const struct gt_session *session, const struct gt_kept_file *fil
 	return is_there;
 }
 
-int gt_keep_file(const struct gt_session *session, const struct gt_kept_file *file)
+struct job {
+	const struct gt_session *session;
+	const struct gt_kept_file *file;
+};
+
+static int do_keep(void *context)
+{
+	const struct job *job = context;
+
+	return keep(job->session, job->file);
+}
+
+int gt_keep_file(struct gt_session *session, const struct gt_kept_file *file)
 {
 	const int saved = errno;
 	struct gt_calm before;
 	int result;
 
 	gt_calm_begin(&before);
-	result = keep(session, file);
+	result = gt_files_do(&session->files, do_keep, &(struct job){session, file});
 	gt_calm_end(&before);
 	errno = saved;
 	return result;

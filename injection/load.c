@@ -8,6 +8,7 @@
 
 #include "format/settings.h"
 #include "injection/inject.h"
+#include "injection/process.h"
 #include "injection/services.h"
 #include "injection/session.h"
 
@@ -51,6 +52,8 @@ __attribute__((constructor)) static void load(void)
 	struct gt_settings settings;
 	char own[PATH_MAX];
 
+	if (gt_process_is_privileged())
+		return;
 	gt_settings_read(&settings, environ, ignore_complaint, NULL);
 	if (!settings.disable && settings.nvtx && find_own_path(own) &&
 	    !(before && is_same_file(before, own)) &&

@@ -253,7 +253,7 @@ static void remove_all(struct gt_session *session)
 		rmdir(session->folder);
 }
 
-int gt_capture_file_open(struct gt_session *session, struct gt_error *err)
+static int open_files(struct gt_session *session, struct gt_error *err)
 {
 	const struct gt_arena_config config =
 		gt_arena_config_of(session->settings.buffer_count, session->settings.buffer_bytes,
@@ -288,17 +288,55 @@ int gt_capture_file_open(struct gt_session *session, struct gt_error *err)
 	return result;
 }
 
-void gt_capture_file_remove(struct gt_session *session)
+/* What is asked of the thread for files. */
+struct job {
+	struct gt_session *session;
+	struct gt_error *err;
+	const void *data;
+	size_t size;
+	bool remove_arena;
+};
+
+static int do_open(void *context)
 {
+	const struct job *job = context;
+
+	return open_files(job->session, job->err);
+}
+
+int gt_capture_file_open(struct gt_session *session, struct gt_error *err)
+{
+	return gt_files_do(&session->files, do_open, &(struct job){session, .err = err});
+}
+
+static int do_remove(void *context)
+{
+	struct gt_session *session = ((const struct job *)context)->session;
+
 	unlink(session->arena_path);
 	remove_all(session);
+	return 0;
+}
+
+void gt_capture_file_remove(struct gt_session *session)
+{
+	(void)gt_files_do(&session->files, do_remove, &(struct job){session});
+	gt_files_stop(&session->files);
+}
+
+static int do_write(void *context)
+{
+	const struct job *job = context;
+	struct gt_session *session = job->session;
+	const int result = is_capture(session, session->capture_fd) ? 0 : reopen_capture(session);
+
+	return result < 0 ? result : gt_write_all(session->capture_fd, job->data, job->size);
 }
 
 int gt_capture_file_write(struct gt_session *session, const void *data, size_t size)
 {
-	const int result = is_capture(session, session->capture_fd) ? 0 : reopen_capture(session);
-
-	return result < 0 ? result : gt_write_all(session->capture_fd, data, size);
+	return gt_files_do(&session->files, do_write,
+	                   &(struct job){session, .data = data, .size = size});
 }
 
 static void close_capture(struct gt_session *session)
@@ -312,17 +350,31 @@ void gt_capture_file_forget(struct gt_session *session)
 {
 	const int saved = errno;
 
+	/* A fork copies neither the thread for files nor its descriptors. */
+	if (atomic_exchange(&session->files.runs, false))
+		session->capture_fd = -1;
 	close_capture(session);
 	errno = saved;
 }
 
-void gt_capture_file_close(struct gt_session *session, int remove_arena)
+static int do_close(void *context)
 {
-	if (remove_arena) {
+	const struct job *job = context;
+	struct gt_session *session = job->session;
+
+	if (job->remove_arena) {
 		/* Where the file cannot be removed any more (chroot, setuid) nothing is salvaged. */
 		atomic_store_explicit(&session->arena.header->magic, 0, memory_order_release);
 		if (!is_filtered(session))
 			unlink(session->arena_path); /* else who finishes the recording does */
 	}
 	close_capture(session);
+	return 0;
+}
+
+void gt_capture_file_close(struct gt_session *session, int remove_arena)
+{
+	(void)gt_files_do(&session->files, do_close,
+	                  &(struct job){session, .remove_arena = remove_arena != 0});
+	gt_files_stop(&session->files);
 }

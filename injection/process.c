@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -54,6 +55,11 @@ uint64_t gt_process_started(void)
 bool gt_process_is_forked(void)
 {
 	return read_stat(9) & FORKED_WITHOUT_EXEC;
+}
+
+bool gt_process_is_privileged(void)
+{
+	return getauxval(AT_SECURE) != 0;
 }
 
 void gt_process_program(char *name, size_t size)

@@ -16,6 +16,12 @@ uint64_t gt_process_started(void);
 /* Whether it is a copy of its parent by fork, and runs no program of its own since. */
 bool gt_process_is_forked(void);
 
+/*
+ * Whether it has more rights than who started it (setuid, capabilities of its file): then what the
+ * environment says is not to be trusted.
+ */
+bool gt_process_is_privileged(void);
+
 /* The name of the executable's file, "program" when it cannot be told. */
 void gt_process_program(char *name, size_t size);
 

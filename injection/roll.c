@@ -48,20 +48,20 @@ void gt_roll_join(struct gt_session *session)
  */
 static void tell_run(const struct gt_session *session, const struct gt_roll_facts *facts)
 {
-	const char *name = session->settings.run;
-	const size_t length = strlen(name);
+	struct gt_roll_word word = {.facts = *facts};
+	const size_t length = gt_roll_address(session->settings.run, &word.token);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd;
 
-	if (length == 0 || length >= sizeof(address.sun_path))
+	if (length == 0 || length + 1 > sizeof(address.sun_path))
 		return;
-	memcpy(address.sun_path + 1, name, length);
+	memcpy(address.sun_path + 1, session->settings.run, length);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
 	if (connect(fd, (const struct sockaddr *)&address,
 	            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) == 0)
-		(void)!send(fd, facts, sizeof(*facts), MSG_NOSIGNAL);
+		(void)!send(fd, &word, sizeof(word), MSG_NOSIGNAL);
 	close(fd);
 }
 

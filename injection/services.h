@@ -197,7 +197,7 @@ int gt_kept_path(const struct gt_session *session, const char *name, char *path,
  * Puts it there, whole or not at all. Writes on the calling thread, which is kept calm meanwhile.
  * 0 or a negative errno value.
  */
-int gt_keep_file(const struct gt_session *session, const struct gt_kept_file *file);
+int gt_keep_file(struct gt_session *session, const struct gt_kept_file *file);
 
 /* Whether what happens now has a place: not before the start, nor in the child of a fork. */
 bool gt_is_recorded(const struct gt_session *session);

@@ -74,6 +74,7 @@ static int take_memory(struct gt_session *session)
 	at += interner;
 	if (gt_writer_init(&session->writer, sink, at, writer) < 0)
 		return -1;
+	session->writer.written = session->arena.header->written;
 	at += writer;
 	session->drain = gt_drain_init(&config, at, drain);
 	at += drain;
@@ -107,6 +108,7 @@ static void write_meta(struct gt_session *session, char *const *environment)
 	gt_meta_add_bytes(&meta, GT_META_ENVIRONMENT, text,
 	                  gt_environment_text(environment, text, ENVIRONMENT_BYTES));
 	gt_meta_add(&meta, GT_META_API, gt_api_words[session->settings.api]);
+	gt_meta_add(&meta, GT_META_WRITTEN, GT_META_COUNTED);
 	(void)gt_meta_write(&session->writer, &meta);
 }
 
@@ -239,8 +241,16 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		say(session, "not recording: ", "GPUTRACE_DISABLE is set");
 		return;
 	}
+	/* No file is made, and no library loaded, that a variable names. */
+	if (gt_process_is_privileged()) {
+		session->settings.nvtx_next = "";
+		return;
+	}
 	session->filters = *session->settings.run ? session->settings.filters : gt_host_filters();
+	if (session->filters == gt_host_filters())
+		gt_files_start(&session->files);
 	if (gt_capture_file_open(session, &err) < 0) {
+		gt_files_stop(&session->files);
 		say(session, "not recording: ", err.text);
 		return;
 	}

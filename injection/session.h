@@ -17,6 +17,7 @@
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/router.h"
 #include "injection/device_names.h"
+#include "injection/files.h"
 #include "injection/flusher.h"
 #include "injection/interner.h"
 #include "injection/notes.h"
@@ -65,8 +66,9 @@ struct gt_session {
 	char capture_name[NAME_MAX + 1];
 	char arena_path[PATH_MAX];
 	size_t arena_bytes;
-	uint64_t filters;     /* of system calls, that are not the program's own */
-	int capture_fd;       /* the program may close it: see gt_capture_file_write */
+	uint64_t filters; /* of system calls, that are not the program's own */
+	struct gt_files files;
+	int capture_fd;       /* of the table of files, or, where that has none, of the program's */
 	dev_t capture_device; /* which file the capture is */
 	ino_t capture_inode;
 

@@ -25,6 +25,7 @@ enum gt_thread_role {
 	GT_THREAD_WRITER,
 	GT_THREAD_FLUSHER,
 	GT_THREAD_SOURCE,
+	GT_THREAD_FILES,
 	GT_THREAD_ASIDE, /* one of the program's, while what it does is ours: gt_own_set_aside */
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/strings.h"
+#include "base/sums.h"
 
 #define LEDGER_CLASS(name, trait, one, many, help) {#name, GT_CLASS_##trait, one, many, help},
 const struct gt_ledger_class gt_ledger_classes[] = {
@@ -32,11 +33,18 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static void add(uint64_t *sum, uint64_t value)
+{
+	*sum = gt_count_sum(*sum, value);
+}
+
 static uint64_t lost_of(const struct sums *sums)
 {
-	return sums->of[GT_CLASS_lost] +
-	       larger(sums->of[GT_CLASS_without_times], sums->of[GT_CLASS_kernels_without_times]) +
-	       larger(sums->of[GT_CLASS_missing], sums->of[GT_CLASS_not_fetched]);
+	const uint64_t without_times =
+		larger(sums->of[GT_CLASS_without_times], sums->of[GT_CLASS_kernels_without_times]);
+	const uint64_t missing = larger(sums->of[GT_CLASS_missing], sums->of[GT_CLASS_not_fetched]);
+
+	return gt_count_sum(sums->of[GT_CLASS_lost], gt_count_sum(without_times, missing));
 }
 
 /* What is said of a process that could not be recorded is no ledger that one kept. */
@@ -61,13 +69,13 @@ static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *st
 
 		state->kept = state->kept || !is_of_unrecorded(trace, row, class);
 		if (class)
-			sums[row->process < known ? row->process : known].of[class->trait] +=
-				row->value;
+			add(&sums[row->process < known ? row->process : known].of[class->trait],
+			    row->value);
 	}
 	for (size_t i = 0; i <= known; i++) {
-		state->lost += lost_of(&sums[i]);
-		state->sources_failed += sums[i].of[GT_CLASS_failed];
-		state->unrecorded += sums[i].of[GT_CLASS_unrecorded];
+		add(&state->lost, lost_of(&sums[i]));
+		add(&state->sources_failed, sums[i].of[GT_CLASS_failed]);
+		add(&state->unrecorded, sums[i].of[GT_CLASS_unrecorded]);
 	}
 	gt_array_free(sums);
 }
@@ -80,7 +88,7 @@ uint64_t *gt_ledger_sums(const struct gt_trace *trace)
 	memset(sums, 0, count * sizeof(*sums));
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers)
 		if (row->name < count)
-			sums[row->name] += row->value;
+			add(&sums[row->name], row->value);
 	return sums;
 }
 
@@ -96,9 +104,12 @@ static uint64_t sum_of(const struct gt_trace *trace, const char *name)
 static uint64_t difference(const struct gt_trace *trace)
 {
 	const uint64_t launches = sum_of(trace, "launches");
-	const uint64_t sum = sum_of(trace, "launches_timed") +
-	                     sum_of(trace, "launches_unfinished") +
-	                     sum_of(trace, "launches_captured") + sum_of(trace, "launches_missing");
+	uint64_t sum = 0;
+
+	add(&sum, sum_of(trace, "launches_timed"));
+	add(&sum, sum_of(trace, "launches_unfinished"));
+	add(&sum, sum_of(trace, "launches_captured"));
+	add(&sum, sum_of(trace, "launches_missing"));
 
 	return launches > sum ? launches - sum : sum - launches;
 }

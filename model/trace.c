@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/strings.h"
+#include "base/sums.h"
 #include "model/whole.h"
 
 _Static_assert(sizeof(struct gt_kernel) <= 64, "ten million kernels must fit in memory");
@@ -104,7 +105,7 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		if (strcmp(gt_trace_text(trace, row->name), name) == 0) {
-			sum += row->value;
+			sum = gt_count_sum(sum, row->value);
 			found = true;
 		}
 	}

@@ -842,8 +842,8 @@ static void listen_to(struct run *run)
 	char filters[32];
 
 	gt_listener_open(&run->listener, run->folder);
-	if (*run->listener.name)
-		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.name);
+	if (*run->listener.run)
+		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.run);
 	else
 		gt_environment_unset(&run->environment, "GPUTRACE_RUN");
 	snprintf(filters, sizeof(filters), "%" PRIu64, gt_host_filters());

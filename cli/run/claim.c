@@ -159,19 +159,42 @@ static int replace(struct gt_claim *claim, struct gt_error *err)
 	return result;
 }
 
+/* Programs are run by what lies in the folder, so that nobody else may put anything there. */
+static int check_owner(const struct gt_claim *claim, struct gt_error *err)
+{
+	struct stat status;
+
+	if (fstat(claim->fd, &status) < 0)
+		return gt_fail(err, errno, "cannot use %s: %s", claim->folder,
+		               gt_errno_text(errno));
+	if (status.st_uid != geteuid())
+		return gt_fail(err, EPERM,
+		               "%s belongs to another user (%u): a run joins only recordings of "
+		               "its own user",
+		               claim->folder, (unsigned)status.st_uid);
+	if (status.st_mode & (S_IWGRP | S_IWOTH))
+		return gt_fail(err, EPERM,
+		               "others may write into %s: say chmod go-w %s before a run joins it",
+		               claim->folder, claim->folder);
+	return 0;
+}
+
 /* Makes the folder or takes the one that is there, which is as good. */
 static int join(struct gt_claim *claim, struct gt_error *err)
 {
 	const int made = gt_recording_make(claim->folder, err);
+	int result;
 
 	if (made < 0 && made != -EEXIST)
 		return made;
+	claim->was_there = made < 0;
 	claim->fd = gt_folder_hold(claim->folder, GT_HOLD_SHARED);
 	if (claim->fd == -ENOENT)
 		return -EAGAIN;
 	if (claim->fd < 0)
 		return no_hold(claim->folder, claim->fd, err);
-	return gt_recording_check(claim->folder, err);
+	result = check_owner(claim, err);
+	return result < 0 ? result : gt_recording_check(claim->folder, err);
 }
 
 int gt_claim_make(struct gt_claim *claim, const char *folder, enum gt_claim_how how,
@@ -227,7 +250,8 @@ static bool put_back(struct gt_claim *claim)
 
 int gt_claim_drop(struct gt_claim *claim, struct gt_error *err)
 {
-	const bool gone = hold_alone(claim) && gt_recording_discard(claim->folder);
+	const bool gone =
+		!claim->was_there && hold_alone(claim) && gt_recording_discard(claim->folder);
 	int result = 0;
 
 	if (claim->older && !(gone && put_back(claim)))

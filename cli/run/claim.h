@@ -14,6 +14,7 @@ struct gt_error;
 struct gt_claim {
 	const char *folder; /* the caller's */
 	int fd;             /* holds the folder; -1: nothing does (any more) */
+	bool was_there;     /* it was joined: somebody else made it */
 	char *older;        /* where the replaced recording lies; NULL: there is none */
 	int older_fd;       /* holds that one */
 };
@@ -37,8 +38,9 @@ int gt_claim_make(struct gt_claim *claim, const char *folder, enum gt_claim_how 
 int gt_claim_keep(struct gt_claim *claim, struct gt_error *err);
 
 /*
- * Nothing was recorded: removes the folder, unless it holds captures or others write into it, and
- * gives the older recording its name back. Negative: that could not be; err says where it lies.
+ * Nothing was recorded: removes the folder, unless it was there before, holds captures or others
+ * write into it, and gives the older recording its name back. Negative: that could not be; err says
+ * where it lies.
  */
 int gt_claim_drop(struct gt_claim *claim, struct gt_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run/listener.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,12 +20,12 @@
 static int listen_at(char *name, size_t size)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	unsigned long long chance = 0;
+	uint64_t chance = 0;
 	socklen_t length;
 	int fd;
 
-	(void)!getrandom(&chance, sizeof(chance), GRND_NONBLOCK);
-	snprintf(name, size, "gputrace-%d-%016llx", (int)getpid(), chance);
+	(void)!getrandom(&chance, sizeof(chance), 0);
+	snprintf(name, size, "gputrace-%d-%016" PRIx64, (int)getpid(), chance);
 	memcpy(address.sun_path + 1, name, strlen(name));
 	length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -33,37 +34,43 @@ static int listen_at(char *name, size_t size)
 		return fd;
 	if (fd >= 0)
 		(void)close(fd);
-	*name = '\0';
 	return -1;
 }
 
 void gt_listener_open(struct gt_listener *listener, const char *folder)
 {
 	char host[HOST_NAME_MAX + 1];
+	char name[48];
 
 	*listener = (struct gt_listener){.fd = -1};
 	gt_host_name(host, sizeof(host));
 	listener->roll = gt_roll_open(folder, host, NULL);
-	if (listener->roll)
-		listener->fd = listen_at(listener->name, sizeof(listener->name));
+	if (!listener->roll ||
+	    getrandom(&listener->token, sizeof(listener->token), 0) != sizeof(listener->token))
+		return;
+	listener->fd = listen_at(name, sizeof(name));
+	if (listener->fd >= 0)
+		snprintf(listener->run, sizeof(listener->run), "%s:%016" PRIx64, name,
+		         listener->token);
 }
 
 /* Who it is is what the kernel says, where it does. */
-static void take(struct gt_roll *roll, int fd)
+static void take(const struct gt_listener *listener, int fd)
 {
-	struct gt_roll_facts facts;
+	struct gt_roll_word word;
 	struct ucred peer;
 	socklen_t length = sizeof(peer);
 
-	if (recv(fd, &facts, sizeof(facts), MSG_DONTWAIT) != (ssize_t)sizeof(facts))
+	if (recv(fd, &word, sizeof(word), MSG_DONTWAIT) != (ssize_t)sizeof(word) ||
+	    word.token != listener->token)
 		return;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0) {
-		facts.user = peer.uid;
+		word.facts.user = peer.uid;
 		if (peer.pid > 0)
-			facts.pid = (uint32_t)peer.pid;
+			word.facts.pid = (uint32_t)peer.pid;
 	}
-	gt_roll_clean(&facts);
-	gt_roll_refuse(roll, &facts);
+	gt_roll_clean(&word.facts);
+	gt_roll_refuse(listener->roll, &word.facts);
 }
 
 void gt_listener_close(struct gt_listener *listener)
@@ -73,7 +80,7 @@ void gt_listener_close(struct gt_listener *listener)
 	if (listener->fd < 0)
 		return;
 	while ((fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-		take(listener->roll, fd);
+		take(listener, fd);
 		(void)close(fd);
 	}
 	(void)close(listener->fd);

@@ -258,10 +258,36 @@ static bool has_room(struct lines *lines, gt_time start_ns, gt_time end_ns)
 	return true;
 }
 
+/* The flags of a kind of work that CUPTI timed; NULL: it is none, or has no flags. */
+static const struct gt_column *flags_of_work(const struct gt_kind *kind)
+{
+	if (kind->bindings[0].field->role != GT_ROLE_cupti_time)
+		return NULL;
+	for (size_t i = 0; i < kind->binding_count; i++)
+		if (kind->bindings[i].field->role == GT_ROLE_flags)
+			return kind->bindings[i].column;
+	return NULL;
+}
+
+/* Work whose times cannot be right has none: it counts as work that did not end. */
+static void mark_untimed(uint8_t *row, const struct gt_column *column, const gt_time times[2])
+{
+	gt_count flags;
+
+	if (!column || (times[0] != 0 && times[1] >= times[0]))
+		return;
+	memcpy(&flags, row + column->offset, sizeof(flags));
+	flags |= GT_UNFINISHED;
+	memcpy(row + column->offset, &flags, sizeof(flags));
+}
+
 /* The first two columns of what has times are its start and end: read from one clock. */
 static void convert_times(const struct gt_rows *rows, const struct gt_segment *segment,
-                          struct lines *lines, struct line *line, struct gt_process *process)
+                          struct lines *lines, const struct gt_kind *kind,
+                          struct gt_process *process)
 {
+	struct line *line = line_of(lines, kind->bindings[0].field->role);
+	const struct gt_column *flags = flags_of_work(kind);
 	uint8_t *at = rows->rows + segment->first * rows->row_size;
 
 	for (size_t i = 0; i < segment->count; i++, at += rows->row_size) {
@@ -273,6 +299,7 @@ static void convert_times(const struct gt_rows *rows, const struct gt_segment *s
 		if (!has_room(lines, times[0], times[1]))
 			times[0] = times[1] = 0;
 		memcpy(at, times, sizeof(times));
+		mark_untimed(at, flags, times);
 		widen(process, times[0], times[1]);
 	}
 }
@@ -284,8 +311,7 @@ static void convert_segment(struct gt_trace *trace, const struct gt_kind *kind,
 	const struct gt_rows rows = gt_trace_rows(trace, kind->table);
 
 	if (kind->has_times)
-		convert_times(&rows, segment, lines, line_of(lines, kind->bindings[0].field->role),
-		              process);
+		convert_times(&rows, segment, lines, kind, process);
 	for (size_t i = kind->has_times ? 2 : 0; i < kind->binding_count; i++) {
 		const struct gt_binding *binding = &kind->bindings[i];
 		struct line *line = line_of(lines, binding->field->role);

@@ -90,6 +90,8 @@ static void decode_chunk(struct gt_decoder *decoder, const struct gt_chunk *chun
 		decoder->unknown++;
 		return;
 	}
+	if (chunk->header.kind < GT_RECORD_KIND_COUNT)
+		decoder->capture->written[chunk->header.kind].read += chunk->header.count;
 	if (chunk->header.kind == GT_RECORD_STRINGS)
 		decode_strings(decoder, chunk);
 	else if (chunk->header.kind == GT_RECORD_META)

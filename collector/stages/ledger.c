@@ -4,17 +4,16 @@
 #include <string.h>
 
 #include "base/strings.h"
+#include "collector/missing.h"
 #include "collector/stage.h"
 #include "model/ledger.h"
+#include "model/timed.h"
 
 /*
  * What became of every launch: launches = launches_timed + launches_unfinished +
  * launches_captured + launches_missing, exactly, for each process; and the process's own
  * counters beside it.
  */
-
-/* More of anything, or more nanoseconds, is no count of a process's: they are 104 days. */
-#define MOST_COUNTED ((uint64_t)1 << 53)
 
 /* What is known of one API call's kernels; bits. */
 enum { HAS_TIMED = 1, HAS_UNFINISHED = 2 };
@@ -32,6 +31,8 @@ struct tally {
 	uint64_t kernels;
 	uint64_t kernels_unfinished;
 	uint64_t kernels_without_call;
+	uint64_t copies_untimed;
+	uint64_t fills_untimed;
 };
 
 /* Kernels on no stream, as damaged records name none, are of no process: one tally more. */
@@ -42,7 +43,8 @@ static void count_kernels(const struct gt_trace *trace, uint8_t *known, struct t
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels) {
 		const gt_id stream_process = gt_trace_stream_process(trace, kernel->stream);
 		const size_t process = stream_process < count ? stream_process : count;
-		const bool unfinished = kernel->flags & GT_UNFINISHED;
+		const bool unfinished =
+			!gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns);
 
 		tallies[process].kernels++;
 		tallies[process].kernels_unfinished += unfinished;
@@ -163,6 +165,23 @@ static void add_calls(struct gt_trace *trace, const struct gt_capture *capture,
 	gt_trace_add_ledger(trace, process, "kernels_without_call", tally->kernels_without_call);
 }
 
+/* How many of the copies, or of the fills, of each process have no times. */
+#define COUNT_UNTIMED(table, member)                                                               \
+	gt_array_each(const struct gt_##member, member, &trace->table) {                           \
+		const gt_id process = gt_trace_stream_process(trace, member->stream);              \
+                                                                                                   \
+		tallies[process < count ? process : count].table##_untimed +=                      \
+			!gt_timed(GT_TIMES_ANY, member->flags, member->start_ns, member->end_ns);  \
+	}
+
+static void count_other_work(const struct gt_trace *trace, struct tally *tallies)
+{
+	const size_t count = trace->processes.count;
+
+	COUNT_UNTIMED(copies, copy)
+	COUNT_UNTIMED(fills, fill)
+}
+
 static void add_damage(struct gt_trace *trace, const struct gt_capture *capture)
 {
 	const gt_id process = capture->process;
@@ -173,6 +192,26 @@ static void add_damage(struct gt_trace *trace, const struct gt_capture *capture)
 		gt_trace_add_ledger(trace, process, "chunks_damaged", capture->chunks_damaged);
 	if (capture->bytes_damaged)
 		gt_trace_add_ledger(trace, process, "bytes_damaged", capture->bytes_damaged);
+}
+
+/* A process that recorded to its end, or was salvaged, has counted something. */
+static bool lacks_ledger(const struct gt_capture *capture)
+{
+	const bool ended = capture->clean || capture->died;
+	const bool told = capture->written[GT_RECORD_written].read > 0;
+
+	if (capture->raw_ledger.count == 0)
+		return ended || is_damaged(capture);
+	return capture->counts_written && !told && ended;
+}
+
+/* Whether its counts of written records are numbers that a process can have counted. */
+static bool counts_sensibly(const struct gt_capture *capture)
+{
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
+		if (capture->written[kind].told > GT_MOST_TOLD)
+			return false;
+	return true;
 }
 
 /*
@@ -190,7 +229,7 @@ static void add_own(struct gt_collection *collection, const struct gt_capture *c
 		const gt_string name = gt_capture_string(capture, row->name);
 		const char *text = gt_trace_text(trace, name);
 
-		if (!*text || row->value > MOST_COUNTED)
+		if (!*text || row->value > GT_MOST_TOLD)
 			unreadable++;
 		else if (!gt_ledger_class_find(text))
 			newer++;
@@ -201,7 +240,7 @@ static void add_own(struct gt_collection *collection, const struct gt_capture *c
 		gt_collection_note(collection, capture->process, "ledger",
 		                   "%s counts %llu things that only a later gputrace knows",
 		                   capture->name, (unsigned long long)newer);
-	if (unreadable || (capture->raw_ledger.count == 0 && is_damaged(capture)))
+	if (unreadable || lacks_ledger(capture) || !counts_sensibly(capture))
 		gt_trace_add_ledger(trace, capture->process, "ledgers_unknown", 1);
 }
 
@@ -215,7 +254,14 @@ static void add_rows(struct gt_collection *collection, const struct gt_capture *
 	gt_trace_add_ledger(trace, capture->process, "kernels", tally->kernels);
 	gt_trace_add_ledger(trace, capture->process, "kernels_unfinished",
 	                    tally->kernels_unfinished);
+	if (tally->copies_untimed)
+		gt_trace_add_ledger(trace, capture->process, "copies_unfinished",
+		                    tally->copies_untimed);
+	if (tally->fills_untimed)
+		gt_trace_add_ledger(trace, capture->process, "fills_unfinished",
+		                    tally->fills_untimed);
 	add_own(collection, capture);
+	gt_missing_add(collection, capture);
 }
 
 static int run(struct gt_collection *collection, struct gt_error *err)
@@ -229,6 +275,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		abort();
 	count_kernels(trace, known, tallies);
 	count_calls(trace, known, tallies);
+	count_other_work(trace, tallies);
 	gt_array_each(const struct gt_capture, capture, &collection->captures)
 		add_rows(collection, capture, &tallies[capture->process]);
 	free(known);

@@ -130,6 +130,7 @@ static void take_line(struct gt_collection *collection, const struct gt_host_rol
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	(void)err;
+	add(collection->trace, GT_NONE, "rolls_unread", collection->rolls_unread);
 	gt_array_each(const struct gt_host_roll, roll, &collection->rolls) {
 		for (uint32_t i = 0; i < roll->lines.count; i++)
 			take_line(collection, roll, &roll->lines.lines[i]);

@@ -30,6 +30,7 @@ COMMANDS = {
 }
 
 classes = set(re.findall(r"^LEDGER_CLASS\((\w+),", (SOURCE / "model/ledger.def").read_text(), re.M))
+classes |= {f"missing_{name}" for name in re.findall(r"^RECORD\((\w+),", (SOURCE / "format/records.def").read_text(), re.M)}
 failures = []
 
 

@@ -96,5 +96,40 @@ class Join(unittest.TestCase):
             self.assertIn(f"holds {runs}" + RUNS.format("" if runs == 1 else "s"), text)
             self.assertEqual(text.count("ledger:"), 1)
 
+    def joined(self):
+        done = self.start(RECORD)
+        return done.communicate(timeout=60)[1].decode(), done.returncode
+
+    def test_joins_only_what_nobody_else_can_write(self):
+        job = self.folder / "job.gputrace"
+        job.mkdir(mode=0o700)
+        for mode in 0o770, 0o722, 0o777:
+            job.chmod(mode)
+            text, status = self.joined()
+            self.assertIn("others may write into job.gputrace: say chmod go-w job.gputrace before a run joins it", text)
+            self.assertEqual((status, list(job.iterdir())), (125, []))
+        job.chmod(0o700)
+        if os.geteuid() == 0:
+            os.chown(job, 65534, -1)
+            text, status = self.joined()
+            self.assertIn("job.gputrace belongs to another user (65534): a run joins only recordings of its own user", text)
+            self.assertEqual((status, list(job.iterdir())), (125, []))
+            os.chown(job, 0, -1)
+        self.assertEqual(self.joined()[1], 0)
+
+    def test_follows_no_link(self):
+        (self.folder / "there").mkdir()
+        (self.folder / "job.gputrace").symlink_to("there")
+        text, status = self.joined()
+        self.assertIn("job.gputrace is not a recording", text)
+        self.assertEqual((status, list((self.folder / "there").iterdir())), (125, []))
+
+    def test_leaves_an_empty_folder_that_was_there(self):
+        job = self.folder / "job.gputrace"
+        job.mkdir(mode=0o700)
+        done = self.start("true")
+        self.assertIn("nothing was recorded", done.communicate(timeout=60)[1].decode())
+        self.assertTrue(job.is_dir())
+
 
 unittest.main()

@@ -3,6 +3,7 @@
 
 #include "collector/collect.h"
 #include "format/meta.h"
+#include "model/ledger.h"
 
 static struct recording recording;
 
@@ -389,5 +390,59 @@ Test(ledger, counts_kernels_on_no_stream_for_nobody)
 	trace = collect(&recording);
 	cr_expect(eq(sz, trace.kernels.count, 1));
 	cr_expect(eq(u64, ledger_of(&trace, "kernels"), 0));
+	gt_trace_release(&trace);
+}
+
+/* A kernel, a copy and a fill with these times. */
+static void add_work(uint32_t correlation, uint64_t start_ns, uint64_t end_ns)
+{
+	add_api_call(correlation, LAUNCH, 0, 100, 0);
+	recording_add(&recording, kernel, .start_ns = start_ns, .end_ns = end_ns, .shape = SHAPE,
+	              .context = CONTEXT, .stream = STREAM, .correlation = correlation);
+	recording_add(&recording, copy, .start_ns = start_ns, .end_ns = end_ns, .context = CONTEXT,
+	              .stream = STREAM, .kind = 1);
+	recording_add(&recording, fill, .start_ns = start_ns, .end_ns = end_ns, .context = CONTEXT,
+	              .stream = STREAM);
+}
+
+Test(ledger, counts_no_work_as_timed_whose_times_cannot_be_right)
+{
+	const uint64_t far_ns = 101ull * 86400 * 1000000000;
+	struct gt_ledger_state state;
+	struct gt_trace trace;
+
+	add_work(1, 3000, 4000);
+	add_work(2, 0, 0);
+	add_work(3, 5000, 4000);
+	add_work(4, far_ns, far_ns + 100);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, ledger_of(&trace, "launches_timed"), 1));
+	cr_expect(eq(u64, ledger_of(&trace, "launches_unfinished"), 3));
+	cr_expect(eq(u64, ledger_of(&trace, "kernels_unfinished"), 3));
+	cr_expect(eq(u64, ledger_of(&trace, "copies_unfinished"), 3));
+	cr_expect(eq(u64, ledger_of(&trace, "fills_unfinished"), 3));
+	cr_expect(eq(u64, state.lost, 3 + 3 + 3));
+	cr_expect(not(gt_ledger_is_clean(&state)));
+	gt_trace_release(&trace);
+}
+
+/* What a process was killed in the middle of: no kernel, and yet something is missing. */
+Test(ledger, is_not_clean_where_only_copies_and_fills_did_not_end)
+{
+	struct gt_ledger_state state;
+	struct gt_trace trace;
+
+	recording_add(&recording, copy, .start_ns = 3000, .context = CONTEXT, .stream = STREAM,
+	              .kind = 1, .flags = GT_RECORD_UNFINISHED);
+	recording_add(&recording, fill, .start_ns = 3000, .context = CONTEXT, .stream = STREAM,
+	              .flags = GT_RECORD_UNFINISHED);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, ledger_of(&trace, "copies_unfinished"), 1));
+	cr_expect(eq(u64, ledger_of(&trace, "fills_unfinished"), 1));
+	cr_expect(not(gt_ledger_is_clean(&state)));
 	gt_trace_release(&trace);
 }

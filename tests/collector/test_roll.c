@@ -166,3 +166,52 @@ Test(roll, is_noted_when_it_cannot_be_read)
 	cr_expect(has_note(&trace, GT_NONE, "other.roll: it is too short for a roll"));
 	gt_trace_release(&trace);
 }
+
+static void write_roll(const void *bytes, size_t size)
+{
+	char path[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/node" GT_ROLL_SUFFIX, recording.path);
+	file = fopen(path, "w");
+	cr_assert(file && (size == 0 || fwrite(bytes, size, 1, file) == 1));
+	fclose(file);
+}
+
+/* Who is missing would be in it: nobody can say that nobody is. */
+Test(roll, is_missed_where_it_cannot_be_read)
+{
+	struct gt_roll good;
+	struct {
+		const char *what;
+		size_t size;
+		struct gt_roll bytes;
+	} bad[5];
+
+	add_process("node-7-1", 7);
+	memcpy(&good, roll, sizeof(good));
+	for (size_t i = 0; i < 5; i++)
+		memcpy(&bad[i].bytes, &good, sizeof(good));
+	bad[0].what = "empty", bad[0].size = 0;
+	bad[1].what = "cut", bad[1].size = 100;
+	bad[2].what = "foreign", bad[2].size = sizeof(good);
+	bad[2].bytes.magic = 12345;
+	bad[3].what = "too many", bad[3].size = sizeof(good);
+	bad[3].bytes.more_launches = UINT64_MAX;
+	bad[4].what = "too many of one", bad[4].size = sizeof(good);
+	bad[4].bytes.entries[3].kind = GT_ROLL_LATE;
+	bad[4].bytes.entries[3].calls = (uint64_t)1 << 60;
+	for (size_t i = 0; i < 5; i++) {
+		struct gt_ledger_state state;
+		struct gt_trace trace;
+
+		write_roll(&bad[i].bytes, bad[i].size);
+		trace = collect(&recording);
+		state = gt_ledger_state(&trace);
+		cr_expect(not(gt_ledger_is_clean(&state)), "%s", bad[i].what);
+		cr_expect(eq(u64, ledger_of(&trace, "rolls_unread"), 1), "%s", bad[i].what);
+		cr_expect(eq(u64, ledger_of(&trace, "launches_unrecorded"), UINT64_MAX), "%s",
+		          bad[i].what);
+		gt_trace_release(&trace);
+	}
+}

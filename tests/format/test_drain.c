@@ -876,3 +876,35 @@ Test(drain, writes_the_ledger_by_name)
 	}
 	free(rows);
 }
+
+Test(drain, writes_how_many_records_of_each_kind_were_written)
+{
+	uint64_t written[GT_RECORD_KIND_COUNT] = {0};
+	struct gt_record_written *rows;
+	size_t count;
+
+	capture.writer.written = written;
+	read_clock(1);
+	read_clock(2);
+	gt_drain_header(drain);
+	rows = read_all(GT_RECORD_written, &count);
+	cr_assert(eq(sz, count, 3));
+	cr_expect(eq(u32, rows[0].kind, GT_RECORD_STRINGS));
+	cr_expect(eq(u32, rows[1].kind, GT_RECORD_clock));
+	cr_expect(eq(u64, rows[1].rows, 2));
+	cr_expect(eq(u32, rows[2].kind, GT_RECORD_ledger));
+	cr_expect(eq(u64, rows[2].rows, GT_LEDGER_COUNT));
+	free(rows);
+}
+
+Test(drain, counts_no_record_that_could_not_be_written)
+{
+	uint64_t written[GT_RECORD_KIND_COUNT] = {0};
+
+	capture.writer.written = written;
+	capture.limit = capture.size;
+	read_clock(1);
+	gt_drain_header(drain);
+	cr_expect(eq(u64, written[GT_RECORD_clock], 0));
+	cr_expect(eq(u64, written[GT_RECORD_ledger], 0));
+}

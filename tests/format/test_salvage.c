@@ -102,6 +102,7 @@ static void die(struct process *process, size_t limit)
 	*process = (struct process){0};
 	test_arena_init(&process->test, 6, SLOT_BYTES, "host-1-2.capture");
 	capture_begin(&process->capture, limit);
+	process->capture.writer.written = arena->header->written;
 	drain = gt_drain_init(&config, memory, size);
 	draining = fill_activity(process, 10000);
 	gt_slot_hand_over(draining, draining->used);
@@ -208,8 +209,31 @@ static void expect_kernels_have_names(const struct capture *capture)
 	free(kernels);
 }
 
+/* By the last count of each kind; the end, and these records themselves, come behind them. */
+static void expect_counted(const struct capture *capture)
+{
+	uint64_t found[GT_RECORD_KIND_COUNT] = {0};
+	uint64_t told[GT_RECORD_KIND_COUNT] = {0};
+	struct gt_record_written *rows;
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	size_t count;
+
+	capture_read(&reader, capture->bytes, capture->size, scratch);
+	while (gt_reader_next(&reader, &chunk) > 0)
+		found[chunk.header.kind] += chunk.header.count;
+	rows = read_records(capture->bytes, capture->size, GT_RECORD_written, &count);
+	for (size_t i = 0; i < count; i++)
+		told[rows[i].kind] = rows[i].rows;
+	free(rows);
+	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
+		if (kind != GT_RECORD_META && kind != GT_RECORD_written)
+			cr_expect(eq(u64, told[kind], found[kind]), "kind %u", kind);
+}
+
 static void expect_each_once(const struct process *process, const struct capture *capture)
 {
+	expect_counted(capture);
 	uint8_t *seen = calloc(process->last + 1, 1);
 	uint8_t *called = calloc(process->calls + 1, 1);
 	size_t kernel_count;
@@ -838,4 +862,28 @@ Test(folder, that_is_not_there_is_an_error)
 	cr_expect(eq(int, gt_salvage_folder(path_of("none"), &result, &err), -ENOENT));
 	cr_expect(ne(ptr, strstr(err.text, "No such file"), NULL));
 	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), 0));
+}
+
+/* What an arena says is not believed where it would make a file of another name. */
+Test(folder, makes_no_file_but_the_capture_beside_the_arena)
+{
+	static const char *const names[] = {"../a.capture", "b.capture", "a.capturex", "", "a"};
+	struct gt_salvage result;
+	struct process process;
+	struct gt_error err = {0};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		die(&process, 3000);
+		leave(&process, "a.arena", names[i]);
+		unlink(path_of("a.capture"));
+		cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG), "%s",
+		          names[i]);
+		expect_text(err.text,
+		            "a.arena: it is of another capture than the one beside it");
+		cr_expect(exists("a.arena"));
+		cr_expect(not(exists("a.capture")));
+		cr_expect(not(exists("../a.capture")));
+		unlink(path_of("a.arena"));
+		bury(&process);
+	}
 }

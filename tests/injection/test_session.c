@@ -372,13 +372,13 @@ Test(session, leaves_the_program_alone_when_there_is_no_thread)
 	expect_nothing_recorded();
 }
 
-/* NVTX would be recorded: the writer runs. */
-Test(session, records_nothing_of_cuda_when_there_is_one_thread)
+/* NVTX would be recorded: the writer runs, and has a thread for files. */
+Test(session, records_nothing_of_cuda_when_there_are_two_threads)
 {
-	threads_left = 1;
+	threads_left = 2;
 	start(NULL);
 	cr_expect(gt_session_is(session, GT_SESSION_RECORDING));
-	cr_expect(eq(int, atomic_load(&threads_running), 1));
+	cr_expect(eq(int, atomic_load(&threads_running), 2));
 	threads_left = 100;
 	use_cuda();
 	launch(5);

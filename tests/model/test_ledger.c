@@ -114,3 +114,25 @@ Test(ledger, counts_what_two_classes_count_once_for_each_process)
 	cr_expect(eq(u64, state.sources_failed, 1));
 	gt_trace_release(&trace);
 }
+
+/* Counts of hostile captures: a sum that wraps would be a small number, or one below zero. */
+Test(ledger, adds_up_to_the_most_and_not_beyond)
+{
+	struct gt_trace trace;
+	struct gt_ledger_state state;
+	uint64_t sum = 0;
+	uint64_t *sums;
+
+	trace_init(&trace, 100);
+	trace_ledger(&trace, trace_process(&trace, "app", 1), "api_lost", UINT64_MAX - 5);
+	trace_ledger(&trace, trace_process(&trace, "app", 2), "api_lost", UINT64_MAX - 5);
+	trace_ledger(&trace, 0, "nvtx_lost", 9);
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, state.lost, INT64_MAX));
+	cr_expect(eq(int, gt_trace_ledger(&trace, "api_lost", &sum), 0));
+	cr_expect(eq(u64, sum, INT64_MAX));
+	sums = gt_ledger_sums(&trace);
+	cr_expect(eq(u64, sums[trace.ledgers.rows[0].name], INT64_MAX));
+	gt_array_free(sums);
+	gt_trace_release(&trace);
+}

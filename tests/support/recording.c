@@ -91,6 +91,8 @@ void recording_add_basics(struct recording *recording, uint32_t pid)
 	recording_add(recording, device, .ordinal = 0, .name = STRING_DEVICE, .uuid = STRING_UUID);
 	recording_add(recording, context, .id = CONTEXT, .device = 0, .null_stream = STREAM);
 	recording_add(recording, stream, .id = STREAM, .context = CONTEXT);
+	recording_add_string(recording, STRING_OF_LEDGER, "api_lost");
+	recording_add(recording, ledger, .name = STRING_OF_LEDGER, .value = 0);
 }
 
 void recording_add_call(struct recording *recording, uint64_t start, uint32_t correlation)

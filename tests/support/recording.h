@@ -28,7 +28,7 @@ void recording_begin(struct recording *recording, const char *name);
 
 /*
  * What most captures hold: that API calls are recorded, the pid, clocks that all show the same,
- * the strings and the shape below, a device, a context on it and a stream in it.
+ * the strings and the shape below, a device, a context on it and a stream in it, and a ledger.
  */
 void recording_add_basics(struct recording *recording, uint32_t pid);
 
@@ -37,8 +37,9 @@ enum {
 	STRING_KERNEL,     /* _Z5saxpyPfS_f */
 	STRING_DEVICE,     /* the product's name */
 	STRING_UUID,
-	STRING_NEXT, /* the first that is free */
-	SHAPE = 1,   /* of STRING_KERNEL, 4 blocks of 256 threads */
+	STRING_NEXT,              /* the first that is free */
+	STRING_OF_LEDGER = 10000, /* api_lost: nothing */
+	SHAPE = 1,                /* of STRING_KERNEL, 4 blocks of 256 threads */
 	CONTEXT = 1,
 	STREAM = 7,
 };
