@@ -7,8 +7,7 @@
 
 #include "injection/session.h"
 
-#define NAME_MAX_BYTES 16384 /* of a kernel's name; longer ones are cut */
-#define PAGE_BYTES     4096
+#define PAGE_BYTES 4096
 
 /* Reads a name of this process that may be gone: an address that is not mapped gives nothing. */
 static size_t peek_name(uint64_t pointer, char *text, size_t size)
@@ -30,12 +29,12 @@ static size_t peek_name(uint64_t pointer, char *text, size_t size)
 static void keep_name(struct gt_session *session, uint64_t pointer)
 {
 	const struct gt_name *name = gt_arena_name(&session->arena, pointer);
-	char text[NAME_MAX_BYTES];
+	char *text = session->scratch.text; /* longer names are cut */
 
 	if (!name || atomic_load_explicit(&name->pointer, memory_order_relaxed) == pointer)
 		return;
 
-	const size_t size = peek_name(pointer, text, sizeof(text));
+	const size_t size = peek_name(pointer, text, sizeof(session->scratch.text));
 
 	if (size)
 		(void)gt_interner_add_name(&session->interner, pointer, text, size);

@@ -168,12 +168,12 @@ Test(graphs, write_nodes_with_their_originals_and_the_call_that_makes_them)
 	size_t count;
 
 	/* As the router leaves it in the middle of a call. */
-	gt_own.heard[0].depth = 1;
+	gt_own.first.depth = 1;
 	gt_own.correlation = 77;
 	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
 	     (CUpti_GraphData){.graph = graph, .node = node, .nodeType = CU_GRAPH_NODE_TYPE_MEMSET},
 	     NULL);
-	gt_own.heard[0].depth = 0;
+	gt_own.first.depth = 0;
 	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
 	     (CUpti_GraphData){.graph = other_graph,
 	                       .originalGraph = graph,
