@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
+#include "base/sums.h"
 #include "model/index.h"
 #include "model/names.h"
 #include "model/timed.h"
@@ -75,7 +76,7 @@ static void add(struct gt_copy_nodes *nodes, struct gt_index *index, const struc
 		};
 	node = &nodes->list.rows[number];
 	node->copies++;
-	node->bytes += copy->size_bytes;
+	gt_sum_add(&node->bytes, copy->size_bytes);
 	node->total_ns += (uint64_t)(copy->end_ns - copy->start_ns);
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/module_calls.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "base/sums.h"
 #include "model/names.h"
 #include "model/sync.h"
 #include "model/timed.h"
@@ -245,7 +246,7 @@ static void see_copies(struct gt_facts *facts)
 {
 	gt_array_each(const struct gt_copy, copy, &facts->view->trace->copies)
 		if (gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
-			facts->copied_bytes += copy->size_bytes;
+			gt_sum_add(&facts->copied_bytes, copy->size_bytes);
 }
 
 void gt_facts_init(struct gt_facts *facts, const struct gt_view *view)

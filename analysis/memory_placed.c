@@ -7,6 +7,7 @@
 #include "analysis/figures.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/sums.h"
 #include "model/index.h"
 #include "model/memory.h"
 #include "model/names.h"
@@ -73,7 +74,7 @@ static void see(struct totals *totals, const struct gt_memory_call *call)
 	struct total *total = total_of(totals, &key);
 
 	total->calls++;
-	total->bytes += call->size_bytes;
+	gt_sum_add(&total->bytes, call->size_bytes);
 	total->failed += call->result != 0;
 	if (gt_timed(GT_TIMES_ANY, call->flags, call->start_ns, call->end_ns))
 		total->total_ns += (uint64_t)(call->end_ns - call->start_ns);

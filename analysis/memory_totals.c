@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sums.h"
 #include "model/view.h"
 
 enum gt_memory_owner gt_memory_holder_owner(const struct gt_memory_holder *holder)
@@ -47,10 +48,10 @@ static void see_begin(struct gt_memory_total *total, const struct gt_memory_step
 	}
 	if (in_window) {
 		total->begun++;
-		total->begun_bytes += step->size_bytes;
+		gt_sum_add(&total->begun_bytes, step->size_bytes);
 	}
 	if (kept) {
-		total->kept += step->size_bytes;
+		gt_sum_add(&total->kept, step->size_bytes);
 		total->kept_count++;
 	}
 }

@@ -9,6 +9,7 @@
 #include "analysis/groups.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "base/sums.h"
 #include "model/operations.h"
 #include "model/projection.h"
 #include "model/quiet.h"
@@ -207,7 +208,7 @@ static void add_together(struct gt_range_totals *totals)
 		row->kernels += part->kernels;
 		row->captured += part->captured;
 		row->copies += part->copies;
-		row->copied_bytes += part->copied_bytes;
+		gt_sum_add(&row->copied_bytes, part->copied_bytes);
 		row->fills += part->fills;
 	}
 	gt_projection_release(&all);

@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "analysis/figures.h"
 #include "analysis/parameter.h"
 #include "analysis/range_threads.h"
 #include "analysis/result.h"
 #include "base/error.h"
+#include "base/text_room.h"
 #include "base/units.h"
 #include "model/view.h"
 
@@ -65,6 +67,11 @@ int gt_report_run(const struct gt_report *report, const struct gt_view *view,
 	if (view->by_ranges && strcmp(report->name, "ranges") != 0)
 		remark_by_time(view->trace, result);
 	done = report->run(view, arguments ? arguments : &initial, result, err);
+	if (result->room.cut)
+		gt_result_remark(result,
+		                 "%s texts were cut to %d bytes each, as all of them in full would "
+		                 "be too much.",
+		                 gt_grouped(result->room.cut).text, GT_TEXT_SHORT);
 	if (done == 0 && gt_result_check(result, &why) < 0)
 		done = gt_fail(err, why.code, "report %s is made wrongly: %s", report->name,
 		               why.text);

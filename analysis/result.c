@@ -12,9 +12,12 @@
 #include "analysis/parameter.h"
 #include "base/error.h"
 
+/* Bytes of long texts in a result. */
+#define LONG_TEXTS ((uint64_t)64 << 20)
+
 void gt_result_init(struct gt_result *result)
 {
-	*result = (struct gt_result){0};
+	*result = (struct gt_result){.room = {.left = LONG_TEXTS}};
 }
 
 static void free_texts(char **texts, size_t count)
@@ -215,12 +218,15 @@ __attribute__((format(printf, 1, 0))) static char *format_text(const char *fmt, 
 void gt_result_add_text(struct gt_result *result, const char *text)
 {
 	struct gt_cell *cell = next_of(result, TEXT);
+	size_t size;
 
 	if (!text)
 		note_wrong(result, "a text is missing");
 	if (!cell || !text)
 		return;
-	cell->text = text;
+	size = gt_text_room_take(&result->room, text);
+	cell->text =
+		text[size] ? gt_result_keep(result, "%.*s" GT_TEXT_CUT, (int)size, text) : text;
 	cell->unknown = 0;
 }
 
@@ -272,6 +278,19 @@ struct gt_strips *gt_result_add_strips(struct gt_result *result)
 	return strips;
 }
 
+/* Efficiencies may be above 100, caches being what they are; nothing is far above it. */
+#define MOST_PERCENT 1000
+
+/*
+ * Never below 0. What is all the same comes of times and sizes of a damaged recording, whose sum is
+ * more than fits: it is not known.
+ */
+static bool is_amount(enum gt_unit unit)
+{
+	return unit != GT_UNIT_TEXT && unit != GT_UNIT_COUNT && unit != GT_UNIT_TIME &&
+	       unit != GT_UNIT_REAL;
+}
+
 void gt_result_add_count(struct gt_result *result, int64_t count)
 {
 	struct gt_cell *cell = next_of(result, COUNT);
@@ -279,7 +298,7 @@ void gt_result_add_count(struct gt_result *result, int64_t count)
 	if (!cell)
 		return;
 	cell->count = count;
-	cell->unknown = 0;
+	cell->unknown = count < 0 && is_amount(cell->unit);
 }
 
 void gt_result_add_real(struct gt_result *result, double real)
@@ -289,7 +308,8 @@ void gt_result_add_real(struct gt_result *result, double real)
 	if (!cell)
 		return;
 	cell->real = real;
-	cell->unknown = isnan(real);
+	cell->unknown = !isfinite(real) || (real < 0 && is_amount(cell->unit)) ||
+	                (cell->unit == GT_UNIT_PERCENT && real > MOST_PERCENT);
 }
 
 void gt_result_add_unknown(struct gt_result *result)

@@ -8,6 +8,7 @@
 
 #include "analysis/chart.h"
 #include "base/array.h"
+#include "base/text_room.h"
 
 struct gt_error;
 
@@ -25,7 +26,7 @@ enum gt_unit {
 	GT_UNIT_BINARY_BYTES,     /* integer, of what hardware counts in powers of two */
 	GT_UNIT_BYTES_PER_SECOND, /* real */
 	GT_UNIT_FLOP_PER_SECOND,  /* real */
-	GT_UNIT_PERCENT,          /* real, 0 to 100 */
+	GT_UNIT_PERCENT,          /* real, 0 to 100, of efficiencies somewhat above */
 	GT_UNIT_REAL,             /* real, no unit */
 };
 
@@ -85,7 +86,8 @@ struct gt_remark {
 };
 
 struct gt_result {
-	const char *wrong; /* what the report did wrong first, NULL: nothing; constant */
+	struct gt_text_room room; /* for long texts of cells */
+	const char *wrong;        /* what the report did wrong first, NULL: nothing; constant */
 	gt_array(struct gt_section) sections;
 	gt_array(struct gt_remark) remarks;
 	gt_array(struct gt_chart) charts;  /* for who draws them; most reports have none */

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HASH_FUNCTION     HASH_FNV
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
-
 #include "base/array.h"
+#include "base/hash.h"
+
+#define HASH_FUNCTION(key, size, hash) (hash) = (unsigned)gt_hash_bytes(key, size, strings)
+#define uthash_fatal(msg)              abort()
+#include <uthash.h>
 
 struct text {
 	UT_hash_handle hh;

@@ -36,6 +36,24 @@ size_t gt_utf8_size(const char *text)
 	return 0;
 }
 
+bool gt_utf8_misleads(const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	switch (at[0]) {
+	case 0xc2: /* U+0080 to U+009F */
+		return at[1] >= 0x80 && at[1] <= 0x9f;
+	case 0xd8: /* U+061C */
+		return at[1] == 0x9c;
+	case 0xe2: /* U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 */
+		return (at[1] == 0x80 &&
+		        (at[2] == 0x8e || at[2] == 0x8f || (at[2] >= 0xa8 && at[2] <= 0xae))) ||
+		       (at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9);
+	default:
+		return (at[0] < ' ' && at[0] != 0) || at[0] == 0x7f;
+	}
+}
+
 void gt_utf8_copy(char *to, size_t size, const char *text)
 {
 	size_t used = 0;

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/nearest.h"
+#include "base/utf8.h"
 
 #define DOTS "..."
 
@@ -37,6 +38,8 @@ static struct step step_of(const char *text)
 
 	if (bytes == 0 || bytes > left)
 		return (struct step){1, -1};
+	if (gt_utf8_misleads(text))
+		return (struct step){bytes, -1};
 	return (struct step){bytes, iswprint((wint_t)character) ? wcwidth(character) : -1};
 }
 

@@ -5,23 +5,66 @@
 #include <string.h>
 
 #include "analysis/result.h"
+#include "base/utf8.h"
 #include "cli/render.h"
 #include "cli/rows.h"
+
+/* Spreadsheets take a text that begins like this for a formula, whatever its quotes. */
+static bool looks_like_formula(const char *text)
+{
+	static const char *const begins[] = {
+		"=",
+		"+",
+		"-",
+		"@",
+		"\t",
+		"\r",
+		"\n",
+		"\xef\xbc\x9d",
+		"\xef\xbc\x8b", /* the same in full width */
+		"\xef\xbc\x8d",
+		"\xef\xbc\xa0",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (strncmp(text, begins[i], strlen(begins[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Tabs and ends of lines are what a text is made of; what else misleads is shown byte by byte. */
+static bool is_shown(const char *text)
+{
+	return !gt_utf8_misleads(text) || *text == '\t' || *text == '\n' ||
+	       (text[0] == '\r' && text[1] == '\n');
+}
+
+/* Returns what follows the character. */
+static const char *write_character(const char *text, FILE *out)
+{
+	const size_t known = gt_utf8_size(text);
+	const size_t size = known ? known : 1;
+
+	if (*text == '"')
+		putc('"', out);
+	for (size_t i = 0; i < size; i++)
+		if (is_shown(text))
+			putc(text[i], out);
+		else
+			fprintf(out, "\\x%02x", (unsigned)(unsigned char)text[i]);
+	return text + size;
+}
 
 /* RFC 4180, section 2, rules 5 to 7. Quotes also keep a row from looking like a separator. */
 static void write_field(const char *text, FILE *out)
 {
-	if (*text != '#' && !text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
-		return;
-	}
-	putc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			putc('"', out);
-		putc(*text, out);
-	}
-	putc('"', out);
+	const bool quoted = *text == '#' || text[strcspn(text, ",\"\r\n")];
+
+	fputs(quoted ? "\"" : "", out);
+	fputs(looks_like_formula(text) ? "'" : "", out);
+	while (*text)
+		text = write_character(text, out);
+	fputs(quoted ? "\"" : "", out);
 }
 
 static void write_cell(const struct gt_cell *cell, FILE *out)

@@ -115,7 +115,6 @@ void gt_render_json(const struct gt_rendering *rendering, const struct gt_named_
 		}
 		(void)json_object_set_new(root, "reports", list);
 	}
-	(void)json_dumpf(root, out, STYLE);
-	putc('\n', out);
+	gt_json_print(root, STYLE, out);
 	json_decref(root);
 }

@@ -4,14 +4,19 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
 #include "cli/hyperlink.h"
 
 static void put_text(const char *text, FILE *out)
 {
-	for (; *text; text++) {
-		const unsigned char byte = (unsigned char)*text;
+	while (*text) {
+		const size_t size = gt_utf8_size(text);
 
-		putc(byte < ' ' || byte == 0x7f ? '?' : byte, out);
+		if (gt_utf8_misleads(text))
+			putc('?', out);
+		else
+			(void)fwrite(text, 1, size ? size : 1, out);
+		text += size ? size : 1;
 	}
 }
 

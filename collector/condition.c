@@ -153,6 +153,7 @@ static int look_at(const struct look *look, struct gt_condition *condition, stru
 		result = gt_reader_init(&reader, content.bytes, content.size, look->scratch, why);
 	if (result == 0) {
 		gt_reader_use(&reader, look->decompressor);
+		gt_reader_skip_holes(&reader, &content);
 		while (gt_reader_next(&reader, &chunk) > 0)
 			if (chunk.header.kind == GT_RECORD_META && says_end(&chunk))
 				condition->has_end = true;

@@ -18,6 +18,7 @@ struct gt_decoder {
 	uint64_t unknown;     /* chunks of kinds a later gputrace writes */
 	uint64_t damaged;     /* chunks whose checksum holds but whose columns do not */
 	uint64_t misnumbered; /* strings and shapes with an id that nobody gave out */
+	uint64_t cut;         /* strings longer than any that is written */
 	uint64_t room;        /* bytes of memory that the recording may still take */
 	uint64_t refused;     /* chunks that would have taken more */
 	struct gt_recording_condition condition;
@@ -37,6 +38,7 @@ struct gt_decoder {
 /* Memory that rows and what later stages keep of them take, by a guess that is rather high. */
 #define GT_ROOM_OF_ROW(bytes)    (2 * (uint64_t)(bytes))
 #define GT_ROOM_OF_RECORD(bytes) (2 * (uint64_t)(bytes) + 128)
+#define GT_ROOM_OF_RANGE         512 /* besides, as each may have a path of its own */
 #define GT_ROOM_OF_TEXT(bytes)   ((uint64_t)(bytes) + 128)
 #define GT_ROOM_OF_DEVICE        4096
 #define GT_ROOM_OF_PLACE         256 /* a context, a stream, a thread, an event */

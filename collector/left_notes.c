@@ -37,9 +37,9 @@ static void copy_text(struct gt_left_note *note, const char *line)
 	while (*line && used + 4 < sizeof(note->text)) {
 		const size_t size = gt_utf8_size(line);
 
-		if (size == 0 || (unsigned char)*line < ' ' || *line == 0x7f) {
+		if (size == 0 || gt_utf8_misleads(line)) {
 			note->text[used++] = '?';
-			line++;
+			line += size ? size : 1;
 			continue;
 		}
 		memcpy(note->text + used, line, size);

@@ -71,8 +71,9 @@ enum {
 
 #define ALL_MEMBERS   UINT64_MAX
 #define MOST_NESTING  8
-#define MOST_ELEMENTS 256 /* of an array that are shown */
-#define MOST_ROWS     512 /* of payloads and texts of one event; no program of ours has as many */
+#define MOST_ELEMENTS 256  /* of an array that are shown */
+#define MOST_ENTRIES  1024 /* of a schema; none is recorded with more */
+#define MOST_ROWS     512  /* of payloads and texts of one event; no program of ours has as many */
 #define PLACE_USED    (GT_PLACE_PAYLOAD - 1) /* an event has had it */
 
 /* JSON in the making, which may come to its end at any letter. */
@@ -259,6 +260,17 @@ static int by_event(const void *a, const void *b)
 	return (left->place + 1u > right->place + 1u) - (left->place + 1u < right->place + 1u);
 }
 
+/* False when there is no room for so much more. */
+static bool spend(struct gt_payloads *payloads, uint64_t much)
+{
+	if (much > payloads->room) {
+		payloads->room = 0;
+		return false;
+	}
+	payloads->room -= much;
+	return true;
+}
+
 static const struct gt_record_payload_schema *schema_of(struct gt_payloads *payloads, uint64_t id)
 {
 	const gt_id row = gt_known_find(&payloads->schemas, id);
@@ -276,9 +288,9 @@ static const struct gt_record_payload_entry *entries_of(struct gt_payloads *payl
 	*count = 0;
 	if (first == GT_NONE)
 		return NULL;
-	while (first + *count < payloads->capture->raw_payload_entries.count &&
-	       rows[first + *count].schema == id)
-		(*count)++;
+	*count = gt_known_find(&payloads->ends, id) - first;
+	if (*count > MOST_ENTRIES)
+		*count = MOST_ENTRIES;
 	return &rows[first];
 }
 
@@ -298,12 +310,20 @@ static void sort_entries(struct gt_payloads *payloads)
 	for (size_t i = 0; i < kept; i++)
 		if (i == 0 || rows[i].schema != rows[i - 1].schema)
 			gt_known_add(&payloads->firsts, rows[i].schema, (gt_id)i);
+	for (size_t i = 0; i < kept; i++)
+		if (i + 1 == kept || rows[i].schema != rows[i + 1].schema)
+			gt_known_add(&payloads->ends, rows[i].schema, (gt_id)i + 1);
 }
 
 void gt_payloads_init(struct gt_payloads *payloads, struct gt_nvtx_names *names,
                       struct gt_capture *capture)
 {
-	*payloads = (struct gt_payloads){.names = names, .capture = capture};
+	*payloads = (struct gt_payloads){
+		.names = names,
+		.capture = capture,
+		.room = GT_PAYLOADS_ROOM +
+	                GT_PAYLOADS_ROOM_ONE * (uint64_t)capture->raw_range_data.count,
+	};
 	for (size_t i = 0; i < capture->raw_payload_schemas.count; i++) {
 		const uint64_t id = capture->raw_payload_schemas.rows[i].id;
 
@@ -320,6 +340,7 @@ void gt_payloads_release(struct gt_payloads *payloads)
 {
 	gt_known_release(&payloads->schemas);
 	gt_known_release(&payloads->firsts);
+	gt_known_release(&payloads->ends);
 }
 
 /* ---- values ---- */
@@ -330,6 +351,8 @@ static void add_value(struct gt_payloads *payloads, struct out *out, const struc
 /* The text that a pointer at this place of the payload pointed to; NULL: none was kept. */
 static const char *text_at(struct gt_payloads *payloads, const struct payload *payload, size_t at)
 {
+	if (!spend(payloads, (uint64_t)(payload->end - payload->data)))
+		return NULL;
 	for (const struct gt_record_range_data *row = payload->data + 1; row < payload->end; row++)
 		if (row->which == payload->data->which && row->place == at)
 			return gt_trace_text(payloads->names->trace,
@@ -346,7 +369,7 @@ static void add_enum(struct gt_payloads *payloads, struct out *out, const struct
 	size_t count;
 	const struct gt_record_payload_entry *entries = entries_of(payloads, schema->id, &count);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && spend(payloads, 1); i++) {
 		if (entries[i].type != value)
 			continue;
 		add_text(out, gt_trace_text(payloads->names->trace,
@@ -616,6 +639,7 @@ static void add_payload(struct gt_payloads *payloads, struct out *out,
 	const struct payload payload = {data, end, size ? bytes : nothing, size};
 	const struct part part = {.payload = &payload, .member = ALL_MEMBERS, .message = message};
 
+	(void)spend(payloads, 2 * most);
 	if (is_text(data->schema))
 		add_letters(out, payload.bytes, size);
 	else
@@ -671,6 +695,10 @@ gt_string gt_payloads_of(struct gt_payloads *payloads, const struct gt_payload_e
 		end++;
 	if (end == first || rows[first].place != GT_PLACE_PAYLOAD)
 		return before;
+	if (payloads->room == 0) {
+		payloads->left_out++;
+		return before;
+	}
 	out.text = gt_allocate(GT_PAYLOAD_TEXT_MAX);
 	add(&out, "[");
 	if (strlen(already) > 2)
@@ -683,6 +711,7 @@ gt_string gt_payloads_of(struct gt_payloads *payloads, const struct gt_payload_e
 		rows[i].place = PLACE_USED;
 	}
 	add(&out, "]");
+	(void)spend(payloads, out.used);
 	name_by_schema(payloads, rows[first].schema, message);
 	result = gt_strings_add(payloads->names->trace->strings, out.text);
 	free(out.text);

@@ -391,7 +391,9 @@ static uint64_t room_of(const struct gt_decoder *decoder, const struct gt_kind *
 	if (rows)
 		return GT_ROOM_OF_ROW(gt_trace_table(trace, rows->table).row_size) *
 		       chunk->header.count;
-	return GT_ROOM_OF_RECORD(gt_record_info(chunk->header.kind)->size) * chunk->header.count;
+	return (GT_ROOM_OF_RECORD(gt_record_info(chunk->header.kind)->size) +
+	        (chunk->header.kind == GT_RECORD_range_begin ? GT_ROOM_OF_RANGE : 0)) *
+	       chunk->header.count;
 }
 
 void gt_decode_records(struct gt_decoder *decoder, const struct gt_chunk *chunk)

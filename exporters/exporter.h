@@ -46,6 +46,7 @@ struct gt_export_counts {
 	uint64_t bytes;       /* of the file */
 	uint64_t raw_bytes;   /* before compression */
 	uint64_t skipped;     /* rows that could not be placed in time */
+	uint64_t texts_cut;   /* long texts that are there in part, as all would be too much */
 };
 
 /* One file format that what a view shows can be written as. To add one: see formats.def. */

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "format/recording.h"
 #include "format/records.h"
 
 int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void *scratch,
@@ -17,7 +18,11 @@ int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void
 	const uint8_t *bytes = data;
 	const size_t seen = size < 8 ? size : 8;
 
-	*reader = (struct gt_reader){.data = bytes, .size = size, .scratch = scratch};
+	*reader =
+		(struct gt_reader){.data = bytes,
+	                           .size = size,
+	                           .scratch = scratch,
+	                           .work = GT_READER_WORK + GT_READER_WORK_SHARE * (uint64_t)size};
 	if (seen && memcmp(bytes, GT_FILE_MAGIC, seen) != 0)
 		return gt_fail(err, EBADMSG, "it is not a gputrace capture");
 	if (size < GT_FILE_HEADER_SIZE) {
@@ -52,8 +57,25 @@ void gt_reader_use(struct gt_reader *reader, void *memory)
 	reader->decompressor = ZSTD_initStaticDCtx(memory, gt_reader_memory());
 }
 
+void gt_reader_skip_holes(struct gt_reader *reader, const struct gt_content *content)
+{
+	reader->content = content;
+	reader->work = GT_READER_WORK + GT_READER_WORK_SHARE * (uint64_t)content->there;
+}
+
+/* False when so much more would be too much, and then for ever. */
+static bool spend(struct gt_reader *reader, uint64_t bytes)
+{
+	if (bytes >= reader->work) {
+		reader->work = 0;
+		return false;
+	}
+	reader->work -= bytes;
+	return true;
+}
+
 /* 1 a good chunk, 0 the file ends inside it, -EBADMSG damaged. */
-static int check(const struct gt_reader *reader, struct gt_chunk *chunk)
+static int check(struct gt_reader *reader, struct gt_chunk *chunk)
 {
 	const uint8_t *bytes = reader->data + reader->offset;
 	const size_t left = reader->size - reader->offset;
@@ -66,8 +88,9 @@ static int check(const struct gt_reader *reader, struct gt_chunk *chunk)
 		return 0;
 	chunk->payload = bytes + GT_CHUNK_HEADER_SIZE;
 	chunk->at = reader->offset;
-	if (gt_chunk_checksum(bytes, chunk->payload, chunk->header.stored) !=
-	    chunk->header.checksum)
+	if (!spend(reader, chunk->header.stored) ||
+	    gt_chunk_checksum(bytes, chunk->payload, chunk->header.stored) !=
+	            chunk->header.checksum)
 		return -EBADMSG;
 	return 1;
 }
@@ -82,7 +105,7 @@ static size_t decompress(const struct gt_reader *reader, const struct gt_chunk *
 	return ZSTD_decompress(reader->scratch, header->raw, chunk->payload, header->stored);
 }
 
-static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
+static int unpack(struct gt_reader *reader, struct gt_chunk *chunk)
 {
 	if (!(chunk->header.flags & GT_CHUNK_COMPRESSED))
 		return chunk->header.stored == chunk->header.raw ? 0 : -EBADMSG;
@@ -94,6 +117,9 @@ static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
 	            chunk->header.stored)
 		return -EBADMSG;
 
+	if (!spend(reader, chunk->header.raw))
+		return -EBADMSG;
+
 	const size_t size = decompress(reader, chunk);
 
 	if (ZSTD_isError(size) || size != chunk->header.raw)
@@ -102,17 +128,35 @@ static int unpack(const struct gt_reader *reader, struct gt_chunk *chunk)
 	return 0;
 }
 
+/* The next part that is no hole, from *from on: its begin and end. */
+static size_t part_end(const struct gt_reader *reader, size_t *from)
+{
+	size_t end;
+
+	if (!reader->content)
+		return reader->size;
+	end = gt_content_part(reader->content, from);
+	return end < reader->size ? end : reader->size;
+}
+
 /* Moves to the next place that could be a chunk; false when there is none. */
 static bool resynchronise(struct gt_reader *reader)
 {
 	const uint8_t magic[4] = {'G', 'T', 'C', 'K'};
-	const size_t from = reader->offset + 1;
-	const uint8_t *found = memmem(reader->data + from, reader->size - from, magic, 4);
+	size_t from = reader->offset + 1;
 
-	if (!found)
-		return false;
-	reader->offset = (size_t)(found - reader->data);
-	return true;
+	while (from < reader->size) {
+		const size_t end = part_end(reader, &from);
+		const uint8_t *found =
+			from < end ? memmem(reader->data + from, end - from, magic, 4) : NULL;
+
+		if (found) {
+			reader->offset = (size_t)(found - reader->data);
+			return true;
+		}
+		from = end;
+	}
+	return false;
 }
 
 static int end_here(struct gt_reader *reader)
@@ -127,7 +171,7 @@ static int next(struct gt_reader *reader, struct gt_chunk *chunk, bool unpacked)
 {
 	const size_t begin = reader->offset;
 
-	while (reader->offset < reader->size) {
+	while (reader->offset < reader->size && reader->work > 0) {
 		if (check(reader, chunk) > 0 && (!unpacked || unpack(reader, chunk) == 0)) {
 			if (reader->offset > begin && reader->skipped == 0)
 				reader->damage_at = begin;

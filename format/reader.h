@@ -8,6 +8,7 @@
 
 #include "format/chunk.h"
 
+struct gt_content;
 struct gt_error;
 
 /*
@@ -26,7 +27,18 @@ struct gt_reader {
 	size_t good_bytes; /* end of the last good chunk: what follows is torn or damaged */
 	uint64_t skipped;  /* damaged bytes that were skipped over */
 	size_t damage_at;  /* where the first of them stands */
+	const struct gt_content *content; /* which holes there are; NULL: none */
+	uint64_t work; /* bytes that may still be looked through and unpacked, see below */
 };
+
+/*
+ * Bytes that are checked and unpacked at most: so many, and so many times those of the file. Chunks
+ * that are claimed inside of others, and frames that unpack to thousands of times their size, could
+ * take hours else. Behind what exceeds it nothing can be read. Captures of programs unpack to at
+ * most 20 times their size.
+ */
+#define GT_READER_WORK       ((uint64_t)64 << 20)
+#define GT_READER_WORK_SHARE 256
 
 struct gt_chunk {
 	struct gt_chunk_header header;
@@ -48,6 +60,12 @@ int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void
  */
 size_t gt_reader_memory(void);
 void gt_reader_use(struct gt_reader *reader, void *memory);
+
+/*
+ * The bytes are the first of a content, which outlives the reader: what is a hole of it is passed
+ * over when a chunk is looked for, and counts as no bytes.
+ */
+void gt_reader_skip_holes(struct gt_reader *reader, const struct gt_content *content);
 
 /* 1 and the next good chunk, or 0 at the end. */
 int gt_reader_next(struct gt_reader *reader, struct gt_chunk *chunk);

@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 
+#define PAGE_BYTES 4096 /* or a part of one */
+#define READ_BYTES ((size_t)1 << 20)
 #define HOLD_TRIES 100
 #define HIGH_FD    500 /* the low numbers are the program's: it closes and replaces them */
 
@@ -94,11 +96,38 @@ static size_t next_data(int fd, size_t *at, size_t size)
 	return end < 0 || (size_t)end > size ? size : (size_t)end;
 }
 
+static bool has_page(const struct gt_content *content, size_t page)
+{
+	return content->pages[page / 8] >> page % 8 & 1;
+}
+
+/* Pages of these bytes that hold anything are there; the memory of others is given back. */
+static void look_at_pages(struct gt_content *content, size_t begin, size_t end)
+{
+	static const uint8_t zeros[PAGE_BYTES];
+
+	for (size_t page = begin / PAGE_BYTES; page * PAGE_BYTES < end; page++) {
+		const size_t at = page * PAGE_BYTES;
+		const size_t size = end - at < PAGE_BYTES ? end - at : PAGE_BYTES;
+
+		if (has_page(content, page))
+			continue;
+		if (memcmp(content->bytes + at, zeros, size) == 0) {
+			(void)madvise(content->bytes + at, PAGE_BYTES, MADV_DONTNEED);
+			continue;
+		}
+		content->pages[page / 8] |= (uint8_t)(1u << page % 8);
+		content->there += size;
+	}
+}
+
 /* Reads from *at to end; ends early at the end of the file, which may have come nearer. */
-static int read_part(uint8_t *bytes, int fd, size_t *at, size_t end)
+static int read_part(struct gt_content *content, int fd, size_t *at, size_t end)
 {
 	while (*at < end) {
-		const ssize_t got = pread(fd, bytes + *at, end - *at, (off_t)*at);
+		const size_t left = end - *at;
+		const ssize_t got = pread(fd, content->bytes + *at,
+		                          left < READ_BYTES ? left : READ_BYTES, (off_t)*at);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -106,34 +135,53 @@ static int read_part(uint8_t *bytes, int fd, size_t *at, size_t end)
 			return -errno;
 		if (got == 0)
 			return 0;
+		look_at_pages(content, *at, *at + (size_t)got);
 		*at += (size_t)got;
 	}
 	return 0;
 }
 
-/* Fills zeroed memory of *size bytes; *size becomes what the file still had. */
-static int read_all(uint8_t *bytes, int fd, size_t *size)
+/* Fills zeroed memory; the size becomes what the file still had. */
+static int read_all(struct gt_content *content, int fd)
 {
 	struct stat status;
 	size_t at = 0;
 
-	while (at < *size) {
-		const size_t end = next_data(fd, &at, *size);
-		const int result = read_part(bytes, fd, &at, end);
+	while (at < content->size) {
+		const size_t end = next_data(fd, &at, content->size);
+		const int result = read_part(content, fd, &at, end);
 
 		if (result < 0)
 			return result;
 		if (at < end)
 			break;
 	}
-	if (fstat(fd, &status) == 0 && (size_t)status.st_size < *size)
-		*size = (size_t)status.st_size;
+	if (fstat(fd, &status) == 0 && (size_t)status.st_size < content->size)
+		content->size = (size_t)status.st_size;
 	return 0;
+}
+
+size_t gt_content_part(const struct gt_content *content, size_t *at)
+{
+	const size_t pages = (content->size + PAGE_BYTES - 1) / PAGE_BYTES;
+	size_t page = *at / PAGE_BYTES;
+	size_t end;
+
+	while (page < pages && !has_page(content, page))
+		page += page % 8 == 0 && content->pages[page / 8] == 0 ? 8 : 1;
+	if (page * PAGE_BYTES > *at)
+		*at = page < pages ? page * PAGE_BYTES : content->size;
+	while (page < pages && has_page(content, page))
+		page++;
+	end = page * PAGE_BYTES;
+	return end < content->size ? end : content->size;
 }
 
 int gt_load_fd(struct gt_content *content, int fd, struct gt_error *err)
 {
 	struct stat status;
+	size_t whole;
+	size_t reserved;
 	size_t size;
 	void *bytes;
 	int result;
@@ -144,12 +192,19 @@ int gt_load_fd(struct gt_content *content, int fd, struct gt_error *err)
 	if (status.st_size == 0)
 		return 0;
 	size = (size_t)status.st_size;
-	bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	whole = (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	reserved = whole + whole / PAGE_BYTES / 8 + 1;
+	/* As much as the file claims: it is taken only as far as something is there. */
+	bytes = mmap(NULL, reserved, PROT_READ | PROT_WRITE,
+	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (bytes == MAP_FAILED)
 		return gt_fail(err, errno, "its %zu bytes do not fit in memory: %s", size,
 		               gt_errno_text(errno));
-	*content = (struct gt_content){bytes, size, size};
-	result = read_all(bytes, fd, &content->size);
+	*content = (struct gt_content){.bytes = bytes,
+	                               .size = size,
+	                               .pages = (uint8_t *)bytes + whole,
+	                               .reserved = reserved};
+	result = read_all(content, fd);
 	if (result == 0)
 		return 0;
 	gt_unload(content);

@@ -49,13 +49,24 @@ int gt_check_file(int folder, const char *path, struct gt_error *err);
 struct gt_content {
 	uint8_t *bytes;
 	size_t size;
+	size_t there;    /* bytes of it in pages that are not all zeros; no more than size */
+	uint8_t *pages;  /* a bit for each page, in the same memory: such a page is set */
 	size_t reserved; /* bytes of memory */
 };
 
-/* Holes of the file take no memory. Of a file that is cut meanwhile, what was still there. */
+/*
+ * Holes of the file, and whole pages of zeros, which a file system without holes makes of them,
+ * take no memory. Of a file that is cut meanwhile, what was still there.
+ */
 int gt_load_file(struct gt_content *content, const char *path, struct gt_error *err);
 int gt_load_fd(struct gt_content *content, int fd, struct gt_error *err);
 void gt_unload(struct gt_content *content);
+
+/*
+ * The next part of a content from *at on that is there: *at moves to where it begins, and where it
+ * ends is returned. Both are the size when there is none.
+ */
+size_t gt_content_part(const struct gt_content *content, size_t *at);
 
 /*
  * A hold on a recording's folder, by a descriptor that is given back with gt_folder_leave. It ends

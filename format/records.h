@@ -88,6 +88,9 @@ enum gt_record_flag {
 	GT_RECORD_CUT = 128, /* its text was longer */
 };
 
+/* Bytes of a text. Writers cut longer ones; of one that is longer all the same, so much is read. */
+#define GT_TEXT_MAX 16384
+
 /* In fields of the role thread: not known. */
 #define GT_RECORD_NO_THREAD UINT32_MAX
 

@@ -97,7 +97,7 @@ struct gt_session {
 	/* Likewise: for what would be much of a stack that may be small. */
 	struct {
 		unsigned char bytes[32768];
-		char text[16384];
+		char text[GT_TEXT_MAX];
 	} scratch;
 
 	/* Thread id of who has all these while the session begins, or in its turn; 0: none does. */

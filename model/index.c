@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
-
 #include "base/array.h"
+#include "base/hash.h"
+
+#define HASH_FUNCTION(key, size, hash) (hash) = (unsigned)gt_hash_bytes(key, size, index)
+#define uthash_fatal(msg)              abort()
+#include <uthash.h>
 
 struct entry {
 	UT_hash_handle hh;

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 
 /* The entry that has the number, or the free one for it. */
 static size_t place_of(const struct gt_known *known, uint64_t number)
 {
-	size_t at = (size_t)(number * 0x9e3779b97f4a7c15u >> 32) & known->mask; /* Fibonacci */
+	size_t at = (size_t)gt_hash_number(number, known->entries) & known->mask;
 
 	while (known->entries[at].row != GT_NONE && known->entries[at].number != number)
 		at = (at + 1) & known->mask;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sums.h"
 #include "model/activity.h"
 #include "model/owners.h"
 #include "model/unmeasured.h"
@@ -115,11 +116,11 @@ static void count(const struct walk *walk, struct gt_projected *row,
 		break;
 	case GT_ACTIVITY_COPY:
 		row->copies++;
-		row->copied_bytes += walk->trace->copies.rows[activity->row].size_bytes;
+		gt_sum_add(&row->copied_bytes, walk->trace->copies.rows[activity->row].size_bytes);
 		break;
 	case GT_ACTIVITY_FILL:
 		row->fills++;
-		row->filled_bytes += walk->trace->fills.rows[activity->row].size_bytes;
+		gt_sum_add(&row->filled_bytes, walk->trace->fills.rows[activity->row].size_bytes);
 		break;
 	case GT_ACTIVITY_GRAPH:
 		break;

@@ -286,12 +286,22 @@ size_t gt_range_name_text(const struct gt_trace *trace, struct gt_range_name nam
 	return used;
 }
 
+static size_t bytes_of_a_path(const struct gt_ranges *ranges)
+{
+	const size_t share = GT_RANGE_PATHS_BYTES / (ranges->paths.count + 1);
+
+	if (share >= GT_RANGE_PATH_BYTES)
+		return GT_RANGE_PATH_BYTES;
+	return share > GT_RANGE_PATH_LEAST_BYTES ? share : GT_RANGE_PATH_LEAST_BYTES;
+}
+
 /* From the end to the beginning: what does not fit is what everything else lies in. */
 size_t gt_range_path_text(const struct gt_ranges *ranges, gt_id path,
                           char text[GT_RANGE_PATH_BYTES])
 {
 	char name[GT_RANGE_NAME_BYTES];
-	size_t begin = GT_RANGE_PATH_BYTES - 1;
+	const size_t most = bytes_of_a_path(ranges);
+	size_t begin = most - 1;
 	size_t length;
 
 	text[begin] = '\0';
@@ -312,7 +322,7 @@ size_t gt_range_path_text(const struct gt_ranges *ranges, gt_id path,
 		if (part == cut_off)
 			break;
 	}
-	length = GT_RANGE_PATH_BYTES - 1 - begin;
+	length = most - 1 - begin;
 	memmove(text, text + begin, length + 1);
 	return length;
 }

@@ -33,6 +33,10 @@
 enum {
 	GT_RANGE_PATH_BYTES = 2048, /* of a path as text; a longer one begins with ".../" */
 	GT_RANGE_NAME_BYTES = 1024,
+	/* Where there are more than 16,384 paths, each has fewer, so that all take no more than
+	   this */
+	GT_RANGE_PATHS_BYTES = 32 << 20,
+	GT_RANGE_PATH_LEAST_BYTES = 256, /* or so many each */
 };
 
 /* What ranges are called: those of one name, in one domain, in whatever process. */

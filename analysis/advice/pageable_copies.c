@@ -4,6 +4,7 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/host_rates.h"
+#include "base/sums.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/trace.h"
@@ -46,7 +47,7 @@ static struct pageable pageable_of(const struct gt_facts *facts, gt_id device)
 		if (copy->device != device || !is_pageable(copy))
 			continue;
 		pageable.copies++;
-		pageable.bytes += copy->size_bytes;
+		gt_sum_add(&pageable.bytes, copy->size_bytes);
 		pageable.total_ns += (uint64_t)(copy->end_ns - copy->start_ns);
 		gt_unite(&pageable.copied, &facts->wall,
 		         (struct gt_interval){copy->start_ns, copy->end_ns});

@@ -2,6 +2,7 @@
 #include "analysis/advice.h"
 #include "analysis/covered.h"
 #include "analysis/facts.h"
+#include "base/sums.h"
 #include "model/names.h"
 #include "model/timed.h"
 #include "model/trace.h"
@@ -55,7 +56,7 @@ static struct small small_of(const struct gt_facts *facts, gt_id device)
 		    !gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
 			continue;
 		small.copies++;
-		small.bytes += copy->size_bytes;
+		gt_sum_add(&small.bytes, copy->size_bytes);
 		small.gpu_ns += (uint64_t)(copy->end_ns - copy->start_ns);
 		add_call(&small, facts, copy);
 	}

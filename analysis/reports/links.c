@@ -14,6 +14,7 @@
 #include "analysis/result.h"
 #include "analysis/shares.h"
 #include "base/array.h"
+#include "base/sums.h"
 #include "model/ceilings.h"
 #include "model/index.h"
 #include "model/intervals.h"
@@ -240,7 +241,7 @@ static void count_copy(struct flows *flows, const struct gt_copy *copy)
 	}
 	flow = flow_of(flows, &way);
 	flow->copies++;
-	flow->bytes += copy->size_bytes;
+	gt_sum_add(&flow->bytes, copy->size_bytes);
 	(void)gt_cover_add(&flow->cover, (struct gt_interval){copy->start_ns, copy->end_ns});
 	gt_unite(&flow->inside, &flows->wall, (struct gt_interval){copy->start_ns, copy->end_ns});
 	flows->unknown_peer |= flow->medium == MEDIUM_UNKNOWN;

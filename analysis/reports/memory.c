@@ -18,6 +18,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/sums.h"
 #include "base/units.h"
 #include "model/memory.h"
 #include "model/memory_carriers.h"
@@ -656,11 +657,14 @@ static void add_failure(const struct page *page, const struct gt_memory_failure 
 	                                             ? &page->trace->api_calls.rows[call->api_call]
 	                                             : NULL;
 	const bool on_device = failure->device < page->trace->devices.count;
+	const char *result = gt_result_name(call->result, (call->flags & GT_DRIVER_API) != 0);
 
 	gt_add_moment(page->result, page->trace, call->start_ns);
 	gt_result_add_count_if(page->result, call->size_bytes > 0, (int64_t)call->size_bytes);
-	gt_result_add_text(page->result,
-	                   gt_result_name(call->result, (call->flags & GT_DRIVER_API) != 0));
+	if (result)
+		gt_result_add_text(page->result, result);
+	else
+		gt_result_add_format(page->result, "error %d", call->result);
 	gt_add_string(page->result, page->trace, api_call ? api_call->function : 0);
 	gt_result_add_text(page->result, gt_memory_call_name(call->kind));
 	gt_result_add_count_if(page->result, on_device, (int64_t)failure->live_bytes);
@@ -852,13 +856,13 @@ static void remark_by_time(struct gt_result *result, const struct gt_trace *trac
 
 	gt_array_each(const struct gt_allocation, allocation, &trace->allocations) {
 		if (allocation->flags & GT_BY_TIME) {
-			bytes += allocation->size_bytes;
+			gt_sum_add(&bytes, allocation->size_bytes);
 			count++;
 		}
 	}
 	gt_array_each(const struct gt_pool_block, block, &trace->pool_blocks) {
 		if (block->flags & GT_BY_TIME) {
-			bytes += block->size_bytes;
+			gt_sum_add(&bytes, block->size_bytes);
 			count++;
 		}
 	}

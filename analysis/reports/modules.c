@@ -14,6 +14,7 @@
 #include "analysis/shares.h"
 #include "base/array.h"
 #include "base/demangle.h"
+#include "base/sums.h"
 #include "model/index.h"
 #include "model/module_index.h"
 #include "model/names.h"
@@ -231,7 +232,7 @@ static void add_to_sum(struct sum *sum, const struct tally *tally, size_t id)
 	const struct gt_module *module = &tally->trace->modules.rows[id];
 
 	sum->modules++;
-	sum->bytes += module->size_bytes;
+	gt_sum_add(&sum->bytes, module->size_bytes);
 	sum->functions += module->function_count;
 	sum->used += tally->modules[id].used;
 	if (module->noted_ns > module->loaded_ns)

@@ -18,6 +18,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "base/sums.h"
 #include "model/functions.h"
 #include "model/ledger.h"
 #include "model/names.h"
@@ -179,7 +180,7 @@ static uint64_t copied_bytes(const struct gt_trace *trace)
 	uint64_t bytes = 0;
 
 	gt_array_each(const struct gt_copy, copy, &trace->copies)
-		bytes += copy->size_bytes;
+		gt_sum_add(&bytes, copy->size_bytes);
 	return bytes;
 }
 

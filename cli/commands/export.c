@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
+#include "base/text_room.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/filter.h"
@@ -242,6 +243,10 @@ static void tell(const struct args *args, const struct gt_output *output,
 	if (counts->skipped)
 		gt_say("%s rows have no known time and were left out",
 		       gt_figure_count((int64_t)counts->skipped).text);
+	if (counts->texts_cut)
+		gt_say("%s texts were cut to %d bytes each, as all of them in full would be too "
+		       "much",
+		       gt_figure_count((int64_t)counts->texts_cut).text, GT_TEXT_SHORT);
 	if (output->file != stdout)
 		gt_trace_file_say(output->path, exporter, args->verbose);
 }
@@ -258,6 +263,7 @@ static const struct gt_heading headings[] = {
 	{"arrows", GT_UNIT_COUNT, "From an API call to what it launched"},
 	{"host_arrows", GT_UNIT_COUNT, "From an allocation to its end"},
 	{"skipped", GT_UNIT_COUNT, "Rows that could not be placed in time"},
+	{"texts_cut", GT_UNIT_COUNT, "Long texts that are in it in part"},
 	{"file_bytes", GT_UNIT_BYTES, "Size of the file"},
 };
 
@@ -281,6 +287,7 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_add_count(&result, (int64_t)counts->arrows);
 	gt_result_add_count(&result, (int64_t)counts->host_arrows);
 	gt_result_add_count(&result, (int64_t)counts->skipped);
+	gt_result_add_count(&result, (int64_t)counts->texts_cut);
 	gt_result_add_count(&result, (int64_t)counts->bytes);
 	gt_render_json(&rendering, &(struct gt_named_result){"export", &result}, 1, stdout);
 	gt_result_release(&result);

@@ -79,7 +79,9 @@ void gt_listener_close(struct gt_listener *listener)
 
 	if (listener->fd < 0)
 		return;
-	while ((fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+	/* Those that wait; who goes on connecting is not waited for. */
+	for (int i = 0; i < WAITING && (fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0;
+	     i++) {
 		take(listener, fd);
 		(void)close(fd);
 	}

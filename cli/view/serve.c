@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +18,10 @@
 #include "cli/view/range.h"
 
 enum {
-	MOST_CONNECTIONS = 64,
-	PATIENCE_S = 120,   /* with a connection on which nothing happens */
-	FAREWELL_MS = 2000, /* at most, for what is still on its way when the trace was taken */
+	MOST_CONNECTIONS = 500, /* more than a browser opens: who opens many and says nothing */
+	SAYING_S = 5,           /* has no place for longer than this, as long as it did not ask; */
+	PATIENCE_S = 120,       /* who did may stop for so long */
+	FAREWELL_MS = 2000,     /* at most, for what is still on its way when the trace was taken */
 	FAREWELL_STEP_MS = 20,
 	FOR_EVER = -1,
 };
@@ -199,11 +201,34 @@ static const char *type_of(const char *path)
 	return "application/octet-stream";
 }
 
-/* Below the folder, and nothing that begins with a dot. Links are followed: the folder is its
- * owner's. */
+/* Below the folder, and nothing that begins with a dot. */
 static bool is_below(const char *path)
 {
 	return *path != '/' && *path != '.' && !strstr(path, "/.");
+}
+
+/* Of a path below the folder, with links nowhere on its way. A descriptor, or negative. */
+static int open_below(int folder, const char *path)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
+	int at = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+
+	while (at >= 0 && *path) {
+		const size_t length = strcspn(path, "/");
+		const bool last = path[length] == '\0';
+		char name[NAME_MAX + 1];
+		int next = -1;
+
+		if (length < sizeof(name)) {
+			memcpy(name, path, length);
+			name[length] = '\0';
+			next = openat(at, name, last ? flags : flags | O_DIRECTORY);
+		}
+		(void)close(at);
+		at = next;
+		path += length + strspn(path + length, "/");
+	}
+	return at;
 }
 
 static enum MHD_Result answer_ui(const struct gt_serving *serving,
@@ -216,7 +241,7 @@ static enum MHD_Result answer_ui(const struct gt_serving *serving,
 
 	if (!is_below(name))
 		return not_here(connection);
-	fd = openat(serving->ui, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = open_below(serving->ui, name);
 	if (fd < 0)
 		return not_here(connection);
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
@@ -294,6 +319,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 		*request = (struct request){{0, 0}};
 		*state = request;
+		(void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+		                                (unsigned)PATIENCE_S);
 		return MHD_YES;
 	}
 	if (*size > 0) {
@@ -357,7 +384,7 @@ int gt_serve(int socket, const struct gt_serving *serving, struct gt_error *err)
 	struct MHD_Daemon *daemon = MHD_start_daemon(
 		MHD_USE_EPOLL, 0, NULL, NULL, handle, &server, MHD_OPTION_LISTEN_SOCKET, socket,
 		MHD_OPTION_NOTIFY_COMPLETED, handle_end, &server, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)PATIENCE_S,
+		(unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SAYING_S,
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 	bool alive = true;
 

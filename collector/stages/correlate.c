@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "collector/stage.h"
 
 /*
@@ -47,7 +48,7 @@ static uint64_t key_of(gt_id process, uint32_t correlation)
 /* The slot that holds the page with this key, or the free one for it. */
 static gt_id *slot_of(const struct index *index, uint64_t key)
 {
-	size_t at = (size_t)(key * 0x9e3779b97f4a7c15u >> 32) & index->mask; /* Fibonacci hashing */
+	size_t at = (size_t)gt_hash_number(key, index->slots) & index->mask;
 
 	while (index->slots[at] != GT_NONE && index->pages.rows[index->slots[at]].key != key)
 		at = (at + 1) & index->mask;

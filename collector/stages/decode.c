@@ -44,6 +44,17 @@ static bool reach(struct gt_decoder *decoder, uint32_t id)
 	return true;
 }
 
+/* Its first bytes, without a part of a character at the end. */
+static void cut(struct gt_decoder *decoder, struct gt_text *text)
+{
+	if (text->size <= GT_TEXT_MAX)
+		return;
+	decoder->cut++;
+	text->size = GT_TEXT_MAX;
+	for (int i = 0; i < 3 && ((unsigned char)text->bytes[text->size] & 0xc0) == 0x80; i++)
+		text->size--;
+}
+
 static void decode_strings(struct gt_decoder *decoder, const struct gt_chunk *chunk)
 {
 	struct gt_capture *capture = decoder->capture;
@@ -55,6 +66,7 @@ static void decode_strings(struct gt_decoder *decoder, const struct gt_chunk *ch
 			decoder->misnumbered++;
 			continue;
 		}
+		cut(decoder, &text);
 		if (!gt_decoder_take(decoder, GT_ROOM_OF_TEXT(text.size)) ||
 		    !reach(decoder, text.id)) {
 			decoder->refused++;
@@ -116,15 +128,18 @@ static void tell(const struct gt_decoder *decoder, size_t offset)
 		              GT_SHARE_OF_DECODE + GT_SHARE_OF_REST);
 }
 
-static int decode_bytes(struct gt_decoder *decoder, const uint8_t *bytes, size_t size,
+/* The first size bytes of a content, or bytes that have no holes. */
+static int decode_bytes(struct gt_decoder *decoder, const struct gt_content *content, size_t size,
                         struct gt_reader *reader, struct gt_error *err)
 {
 	struct gt_chunk chunk;
-	const int result = gt_reader_init(reader, bytes, size, decoder->scratch, err);
+	const int result = gt_reader_init(reader, content->bytes, size, decoder->scratch, err);
 
 	if (result < 0)
 		return result;
 	gt_reader_use(reader, decoder->decompressor);
+	if (content->pages)
+		gt_reader_skip_holes(reader, content);
 	while (gt_reader_next(reader, &chunk) > 0) {
 		decode_chunk(decoder, &chunk);
 		tell(decoder, reader->offset);
@@ -167,7 +182,10 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_content *cap
 		                          (struct gt_sink){append, &bytes}, err);
 	make_room(decoder, bytes.all.count);
 	if (result == 0)
-		result = decode_bytes(decoder, bytes.all.rows, bytes.all.count, &reader, err);
+		result = decode_bytes(decoder,
+		                      &(struct gt_content){.bytes = bytes.all.rows,
+		                                           .size = bytes.all.count},
+		                      bytes.all.count, &reader, err);
 	gt_array_release(&bytes.all);
 	gt_unload(&arena);
 	return result;
@@ -248,14 +266,29 @@ static void remark(struct gt_decoder *decoder, const struct gt_reader *reader)
 		                   "%s holds %llu names or launch shapes with numbers that cannot "
 		                   "be right",
 		                   capture->name, (unsigned long long)decoder->misnumbered);
+	if (decoder->cut)
+		gt_collection_note(collection, capture->process, "decode",
+		                   "%s holds %llu texts that are longer than any that gputrace "
+		                   "writes: the first %d bytes of each are here",
+		                   capture->name, (unsigned long long)decoder->cut, GT_TEXT_MAX);
 	decoder->capture->chunks_left_out = decoder->refused;
 	decoder->capture->chunks_damaged = decoder->damaged;
 	decoder->capture->bytes_damaged = reader->skipped;
+	/* Behind its end too: of one without an end it is known that it was cut short. */
+	if (reader->torn && (capture->clean || capture->died))
+		decoder->capture->bytes_damaged += reader->size - reader->good_bytes;
 	if (decoder->refused)
 		gt_collection_note(collection, capture->process, "decode",
 		                   "%s asks for more memory than what is in it can need: %llu of "
 		                   "its chunks were left out",
 		                   capture->name, (unsigned long long)decoder->refused);
+}
+
+/* Nothing was counted of it yet. */
+static void begin_file(struct gt_decoder *decoder)
+{
+	decoder->unknown = decoder->damaged = decoder->misnumbered = 0;
+	decoder->cut = decoder->refused = 0;
 }
 
 /* What the process itself wrote. */
@@ -266,13 +299,13 @@ static int decode_file(struct gt_decoder *decoder, struct gt_content *content,
 	size_t own = SIZE_MAX;
 	int result = gt_load_file(content, capture->path, err);
 
-	make_room(decoder, content->size);
+	make_room(decoder, content->there);
 	/* A salvage that was cut short left the arena: what it appended is read from there. */
 	if (result == 0 && capture->arena_path)
 		result = gt_capture_own_bytes(content->bytes, content->size, &own, err);
 	if (result == 0)
-		result = decode_bytes(decoder, content->bytes,
-		                      own < content->size ? own : content->size, reader, err);
+		result = decode_bytes(decoder, content, own < content->size ? own : content->size,
+		                      reader, err);
 	if (result < 0)
 		gt_unload(content);
 	return result;
@@ -330,7 +363,7 @@ static void decode_machine(struct gt_decoder *decoder, struct gt_capture *machin
 	struct gt_error why = {0};
 
 	decoder->capture = machine;
-	decoder->unknown = decoder->damaged = decoder->misnumbered = decoder->refused = 0;
+	begin_file(decoder);
 	const int result = decode_file(decoder, &content, &reader, &why);
 
 	remark_condition(decoder, &reader, result < 0 ? why.text : NULL);
@@ -369,7 +402,7 @@ static int decode_all(struct gt_decoder *decoder, struct gt_error *err)
 		if (decoder->bytes && decoder->capture)
 			decoder->bytes_done += size_of(decoder->capture->path);
 		decoder->capture = capture;
-		decoder->unknown = decoder->damaged = decoder->misnumbered = decoder->refused = 0;
+		begin_file(decoder);
 		if (decode_capture(decoder, &why) == 0)
 			continue;
 		if (unread++ == 0) {

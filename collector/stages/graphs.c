@@ -350,13 +350,15 @@ static void merge_traces(struct gt_graph_linker *linker)
 			linker, gt_trace_stream_process(linker->trace, rows[i].stream));
 		const uint64_t key = (uint64_t)rows[i].graph << 32 | rows[i].correlation;
 		const gt_id at =
-			ids && rows[i].activities ? first_told(&ids->wholes, key, kept) : kept;
-		struct gt_graph_trace *whole = &rows[at];
+			ids && rows[i].activities ? first_told(&ids->wholes, key, kept) : GT_NONE;
+		struct gt_graph_trace *whole;
 
-		if (at == kept) {
+		/* Without a graph and a call there is nothing that two could have in common. */
+		if (at == kept || at == GT_NONE) {
 			rows[kept++] = rows[i];
 			continue;
 		}
+		whole = &rows[at];
 		whole->start_ns =
 			rows[i].start_ns < whole->start_ns ? rows[i].start_ns : whole->start_ns;
 		whole->end_ns = rows[i].end_ns > whole->end_ns ? rows[i].end_ns : whole->end_ns;

@@ -3,14 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define uthash_fatal(msg) abort()
-#include <uthash.h>
-
 #include "base/demangle.h"
+#include "base/hash.h"
 #include "base/strings.h"
 #include "collector/kinds.h"
 #include "collector/rows.h"
 #include "collector/stage.h"
+
+#define HASH_FUNCTION(key, size, hash) (hash) = (unsigned)gt_hash_bytes(key, size, trace)
+#define uthash_fatal(msg)              abort()
+#include <uthash.h>
 
 /*
  * Strings and shapes by the trace's own ids: names are demangled, equal shapes of all captures
@@ -267,7 +269,7 @@ static void merge_device(struct gt_trace *trace, struct gt_capture *capture,
 	MERGE(pcie_width, raw->pcie_width);
 	MERGE(copy_engines, raw->copy_engines);
 	if (raw->index_plus_one)
-		device->index = (gt_code)raw->index_plus_one - 1;
+		device->index = (gt_code)(raw->index_plus_one - 1);
 	device->host = trace->processes.rows[capture->process].host;
 }
 

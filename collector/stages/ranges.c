@@ -654,6 +654,16 @@ static void release_sources(struct walk *walk, size_t count)
 	free(walk->sources);
 }
 
+static void remark_payloads(struct gt_collection *collection, const struct gt_capture *capture,
+                            uint64_t left_out)
+{
+	if (left_out)
+		gt_collection_note(collection, capture->process, "ranges",
+		                   "payloads of %llu ranges and marks are not shown: their schemas "
+		                   "make far more of them than they are",
+		                   (unsigned long long)left_out);
+}
+
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct walk walk = {.trace = collection->trace, .work_left_ns = GT_MOST_WORK_NS};
@@ -668,6 +678,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		walk.rows = walk.sources[i].rows;
 		walk.payloads = &walk.sources[i].payloads;
 		walk_capture(&walk);
+		remark_payloads(collection, walk.capture, walk.payloads->left_out);
 	}
 	release_sources(&walk, collection->captures.count);
 	gt_known_release(&walk.tops);

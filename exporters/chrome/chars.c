@@ -87,13 +87,14 @@ static const unsigned char *add_special(struct gt_chars *chars, const unsigned c
 	size_t size;
 
 	if (*at < 0x80) {
-		char escape[8];
+		static const char digits[] = "0123456789abcdef";
+		const char escape[] = {'\\', (char)*at};
+		const char code[] = {'\\', 'u', '0', '0', digits[*at >> 4], digits[*at & 15]};
 
 		if (*at == '"' || *at == '\\')
-			snprintf(escape, sizeof(escape), "\\%c", *at);
+			gt_chars_add_bytes(chars, escape, sizeof(escape));
 		else
-			snprintf(escape, sizeof(escape), "\\u%04x", *at);
-		gt_chars_add(chars, escape);
+			gt_chars_add_bytes(chars, code, sizeof(code));
 		return at + 1;
 	}
 	size = gt_utf8_size((const char *)at);
@@ -107,16 +108,18 @@ static const unsigned char *add_special(struct gt_chars *chars, const unsigned c
 void gt_chars_add_quoted(struct gt_chars *chars, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
+	const unsigned char *end =
+		at + (chars->room ? gt_text_room_take(chars->room, text) : strlen(text));
 
 	gt_chars_add(chars, "\"");
-	while (*at) {
+	while (at < end) {
 		const unsigned char *first = at;
 
-		while (is_plain(*at))
+		while (at < end && is_plain(*at))
 			at++;
 		gt_chars_add_bytes(chars, (const char *)first, (size_t)(at - first));
-		if (*at)
+		if (at < end)
 			at = add_special(chars, at);
 	}
-	gt_chars_add(chars, "\"");
+	gt_chars_add(chars, *at ? GT_TEXT_CUT "\"" : "\"");
 }

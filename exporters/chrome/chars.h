@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/text_room.h"
 
 /* JSON being made: bytes that grow at their end. Zero-initialise it. */
 struct gt_chars {
-	gt_array(char) text; /* not terminated */
+	gt_array(char) text;       /* not terminated */
+	struct gt_text_room *room; /* for what is quoted; NULL: as much as it takes */
 };
 
 void gt_chars_add_bytes(struct gt_chars *chars, const char *bytes, size_t size);
@@ -26,7 +28,7 @@ void gt_chars_add_us(struct gt_chars *chars, int64_t time_ns);
 
 /*
  * In quotes. Names of kernels are bytes: what is not UTF-8 in them becomes the replacement
- * character, byte by byte.
+ * character, byte by byte. What there is no room for is cut, with GT_TEXT_CUT behind it.
  */
 void gt_chars_add_quoted(struct gt_chars *chars, const char *text);
 

@@ -65,5 +65,10 @@ void gt_chrome_write_head(struct gt_chrome *chrome)
 
 void gt_chrome_write_foot(struct gt_chrome *chrome)
 {
-	gt_chars_add(&chrome->out.chars, "\n]}\n");
+	struct gt_chars *chars = &chrome->out.chars;
+
+	gt_chars_add(chars, "\n]");
+	if (chrome->out.room.cut)
+		gt_chrome_add_number(chars, "textsCut", (int64_t)chrome->out.room.cut);
+	gt_chars_add(chars, "}\n");
 }

@@ -15,7 +15,9 @@ enum {
 int gt_chrome_open(struct gt_chrome_out *out, const struct gt_sink *sink, bool compress,
                    struct gt_error *err)
 {
-	*out = (struct gt_chrome_out){.written = {*sink}, .compress = compress};
+	*out = (struct gt_chrome_out){
+		.written = {*sink}, .compress = compress, .room = {.left = GT_TEXT_ROOM_OF_FILE}};
+	out->chars.room = &out->room;
 	if (!compress)
 		return 0;
 	if (deflateInit2(&out->gzip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,

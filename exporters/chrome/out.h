@@ -16,6 +16,7 @@ struct gt_sink;
 /* A file of JSON on its way to the sink: chars is what was not handed on yet. */
 struct gt_chrome_out {
 	struct gt_chars chars;
+	struct gt_text_room room; /* of chars */
 	struct gt_written written;
 	bool compress;
 	z_stream gzip;

@@ -63,6 +63,7 @@ static int write_view(const struct gt_view *view, const struct gt_export_options
 	result = gt_chrome_close(&chrome.out, err);
 
 	chrome.counts.bytes = chrome.out.written.bytes;
+	chrome.counts.texts_cut = chrome.out.room.cut;
 	chrome.counts.raw_bytes = chrome.out.raw_bytes;
 	if (result == 0 && counts)
 		*counts = chrome.counts;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text_room.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
 #include "exporters/perfetto/nodes.h"
@@ -45,6 +46,7 @@ struct gt_kernels {
 	uint32_t *slots;                  /* launches by a hash of what they are; GT_NONE: free */
 	size_t slot_mask;
 	struct gt_texts names;
+	struct gt_text_room room; /* for names of kernels, which each launch has anew */
 	struct gt_module_index modules;
 	uint32_t id_tag;
 	uint32_t duration_tag;
@@ -89,6 +91,7 @@ struct gt_kernels *gt_kernels_new(struct gt_gpu *gpu)
 
 	*kernels = (struct gt_kernels){
 		.gpu = gpu,
+		.room = {.left = GT_TEXT_ROOM_OF_FILE},
 		.id_tag = gt_wire_tag(event, "event_id"),
 		.duration_tag = gt_wire_tag(event, "duration"),
 		.launch_tag = gt_wire_tag(event, "launch"),
@@ -224,9 +227,12 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	Perfetto__InternedComputeKernel *list[] = {&kernel};
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	struct gt_args args;
+	char cut[2][GT_TEXT_SHORT + sizeof(GT_TEXT_CUT)];
 	char source[4096];
 	char arch[32];
 
+	mangled = gt_text_room_fit(&kernels->room, mangled, cut[0]);
+	demangled = gt_text_room_fit(&kernels->room, demangled, cut[1]);
 	gt_args_init(&args);
 	write_source(kernels, placed, shape, source, sizeof(source));
 	if (*source)
@@ -254,6 +260,7 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	data.event_names = texts;
 	data.n_event_names = new_name ? 1 : 0;
 	gt_sequence_intern(&kernels->gpu->sequence, &data);
+	kernels->gpu->perfetto->counts.texts_cut = kernels->room.cut;
 }
 
 static Perfetto__Dim3 dimensions(uint32_t x, uint32_t y, uint32_t z)

@@ -2,6 +2,7 @@
 #include "analysis/result.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/parameter.h"
 #include "base/error.h"
@@ -198,5 +199,58 @@ Test(result, notices_an_order_by_no_column)
 	expect_text(result.sections.rows[0].order, "calls");
 	gt_result_order(&result, "total_ns");
 	expect_text(check(&result, &err), "a table is sorted by a column that it does not have");
+	gt_result_release(&result);
+}
+
+static const struct gt_heading amount_headings[] = {
+	{"name", GT_UNIT_TEXT, "A name"},
+	{"total_ns", GT_UNIT_NS, "A time"},
+	{"bytes", GT_UNIT_BYTES, "A size"},
+	{"share_percent", GT_UNIT_PERCENT, "A share"},
+	{"rate_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "A rate"},
+};
+
+Test(result, does_not_know_amounts_that_cannot_be)
+{
+	struct gt_result result;
+	const struct gt_cell *cells;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "amounts", amount_headings, 5);
+	gt_result_add_text(&result, "none can be");
+	gt_result_add_count(&result, -1);
+	gt_result_add_count(&result, (int64_t)UINT64_MAX);
+	gt_result_add_real(&result, 1e9);
+	gt_result_add_real(&result, INFINITY);
+	gt_result_add_text(&result, "all can be");
+	gt_result_add_count(&result, 0);
+	gt_result_add_count(&result, INT64_MAX);
+	gt_result_add_real(&result, 130);
+	gt_result_add_real(&result, 0);
+	for (size_t row = 0; row < 2; row++) {
+		cells = gt_section_row(gt_result_find(&result, "amounts"), row);
+		for (size_t i = 1; i < 5; i++)
+			cr_expect(eq(int, cells[i].unknown, row == 0), "%zu %zu", row, i);
+	}
+	gt_result_release(&result);
+}
+
+Test(result, cuts_long_texts_when_all_of_them_are_too_much)
+{
+	enum { ROWS = 70, LONG = 1 << 20 };
+	static char text[LONG + 1];
+	const struct gt_section *section;
+	struct gt_result result;
+
+	memset(text, 'a', LONG);
+	gt_result_init(&result);
+	gt_result_begin(&result, "names", headings, 1);
+	for (int i = 0; i < ROWS; i++)
+		gt_result_add_text(&result, text);
+	section = gt_result_find(&result, "names");
+	cr_expect(eq(ptr, (void *)gt_section_row(section, 0)[0].text, (void *)text));
+	cr_expect(eq(sz, strlen(gt_section_row(section, ROWS - 1)[0].text),
+	             GT_TEXT_SHORT + strlen(GT_TEXT_CUT)));
+	cr_expect(eq(u64, result.room.cut, ROWS - 64));
 	gt_result_release(&result);
 }

@@ -49,3 +49,31 @@ Test(utf8, copies_whole_characters_alone)
 	gt_utf8_copy(text, 1, "a");
 	expect_text(text, "");
 }
+
+Test(utf8, knows_what_misleads)
+{
+	static const char *const misleading[] = {
+		"\033",         "\n",           "\x7f",         "\xc2\x80",
+		"\xc2\x9f",     "\xd8\x9c",     "\xe2\x80\x8e", "\xe2\x80\xa8",
+		"\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9",
+	};
+	static const char *const others[] = {
+		"",
+		"a",
+		" ",
+		"\xc2\xa0",
+		"\xc3\x9f",
+		"\xe2\x82\xac",
+		"\xe2\x80\x93",
+		"\xe2\x81\xaa",
+		"\xe2",
+		"\xe2\x80",
+		"\xc2",
+		"\x9b",
+	};
+
+	for (size_t i = 0; i < sizeof(misleading) / sizeof(misleading[0]); i++)
+		cr_expect(gt_utf8_misleads(misleading[i]), "%zu", i);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		cr_expect(not(gt_utf8_misleads(others[i])), "%zu", i);
+}

@@ -137,6 +137,69 @@ Test(render, writes_no_row_of_csv_that_looks_like_a_separator)
 	gt_result_release(&result);
 }
 
+/* Of a table with this name, in a style. */
+static char *render_name(enum gt_style style, const char *name)
+{
+	const struct gt_rendering rendering = {.style = style, .limit = UINT64_MAX};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "kernels", kernel_headings, 4);
+	add_kernel(&result, name, -1, 1, 1);
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	gt_result_release(&result);
+	return text;
+}
+
+Test(render, writes_no_formulas_into_csv)
+{
+	static const struct {
+		const char *name;
+		const char *field;
+	} names[] = {
+		{"=1+1", "\r\n'=1+1,-1,"},
+		{"+a", "\r\n'+a,-1,"},
+		{"-1", "\r\n'-1,-1,"},
+		{"@SUM(A1)", "\r\n'@SUM(A1),-1,"},
+		{"\t=1", "\r\n'\t=1,-1,"},
+		{"\n=1", "\r\n\"'\n=1\",-1,"},
+		{"=a,b", "\r\n\"'=a,b\",-1,"},
+		{"\xef\xbc\x9d"
+	         "1",
+	         "\r\n'\xef\xbc\x9d"
+	         "1,-1,"},
+		{"a=b", "\r\na=b,-1,"},
+		{" =1", "\r\n =1,-1,"},
+		{"'a", "\r\n'a,-1,"},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *text = render_name(GT_STYLE_CSV, names[i].name);
+
+		expect_in(text, names[i].field);
+		free(text);
+	}
+}
+
+Test(render, writes_nothing_that_a_terminal_obeys)
+{
+	static const char name[] = "a\033[31m\x7f\xc2\x9b\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\rb";
+	static const enum gt_style styles[] = {GT_STYLE_TEXT, GT_STYLE_CSV, GT_STYLE_JSON};
+	static const char *const shown[] = {
+		"a\\x1b[31m\\x7f\\xc2\\x9b\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\xa8\\x0db",
+		"a\\x1b[31m\\x7f\\xc2\\x9b\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\xa8\\x0db",
+		"\"a\\u001B[31m\\u007f\\u009b\\u202e\\u2066\\u2028\\rb\"",
+	};
+
+	for (size_t i = 0; i < sizeof(styles) / sizeof(styles[0]); i++) {
+		char *text = render_name(styles[i], name);
+
+		expect_in(text, shown[i]);
+		free(text);
+	}
+}
+
 Test(render, writes_abbreviations_in_titles_in_capitals)
 {
 	struct gt_result result;

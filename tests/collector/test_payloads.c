@@ -189,3 +189,36 @@ Test(payloads, of_schemas_that_are_damaged_are_bounded, .timeout = 60)
 	add_member(STRUCT + 1, 0, STRUCT, 0, "there");
 	cr_expect(lt(sz, strlen(shown(STRUCT, "00000000")), GT_PAYLOAD_TEXT_MAX));
 }
+
+/* Each of many marks would have a text as long as one may be. */
+Test(payloads, of_schemas_inside_of_themselves_have_room_for_all_together)
+{
+	enum { MARKS = 4000 };
+	size_t bytes = 0;
+	bool told = false;
+
+	add_schema(STRUCT, 1, 4);
+	for (uint32_t i = 0; i < 500; i++)
+		add_member(STRUCT, i, STRUCT, 0, "again");
+	for (uint32_t i = 0; i < MARKS; i++) {
+		char digits[16];
+
+		snprintf(digits, sizeof(digits), "%08x", i);
+		recording_add(&recording, range_begin, .time_ns = 2000 + i, .order = i + 1,
+		              .thread = TID, .kind = GT_RANGE_STEP_MARK, .level = GT_LEVEL_UNKNOWN);
+		recording_add(&recording, range_data, .time_ns = 2000 + i, .order = i + 1,
+		              .thread = TID, .schema = STRUCT, .bytes = 4,
+		              .place = GT_PLACE_PAYLOAD, .content = text(digits));
+	}
+	finish();
+	cr_assert(eq(sz, trace.marks.count, MARKS));
+	gt_array_each(const struct gt_mark, mark, &trace.marks)
+		bytes += strlen(gt_trace_text(&trace, mark->data));
+	cr_expect(gt(sz, bytes, GT_PAYLOADS_ROOM));
+	cr_expect(lt(sz, bytes,
+	             GT_PAYLOADS_ROOM + MARKS * GT_PAYLOADS_ROOM_ONE + GT_PAYLOAD_TEXT_MAX));
+	gt_array_each(const struct gt_note, note, &trace.notes)
+		told |= strstr(gt_trace_text(&trace, note->text),
+		               "ranges and marks are not shown") != NULL;
+	cr_expect(told);
+}

@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <zstd.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/columns.h"
 #include "format/meta.h"
+#include "format/recording.h"
 #include "support/capture.h"
 #include "support/check.h"
 
@@ -462,4 +465,90 @@ Test(reader, stops_where_texts_and_pairs_are_damaged)
 		cr_expect(le(sz, offset, sizeof(damaged[i])));
 		free(bytes);
 	}
+}
+
+/* Of a file of headers alone, each claims as much as it can of those behind it. */
+Test(reader, looks_through_no_more_than_a_multiple_of_the_file)
+{
+	enum { CLAIMS = 4096 };
+	const size_t room = CLAIMS * GT_CHUNK_HEADER_SIZE + GT_CHUNK_MAX_RAW;
+	const struct gt_chunk_header header = {.stored = GT_CHUNK_MAX_RAW, .raw = GT_CHUNK_MAX_RAW};
+	uint8_t *claims = calloc(1, room);
+	struct capture capture;
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+
+	for (size_t i = 0; i < CLAIMS; i++)
+		gt_chunk_encode_header(claims + i * GT_CHUNK_HEADER_SIZE, &header);
+	capture_begin(&capture, CAPTURE_UNLIMITED);
+	capture_add_bytes(&capture, claims, room);
+	cr_assert(eq(int, capture_read(&reader, capture.bytes, capture.size, scratch), 0));
+	cr_assert(lt(u64, reader.work, (uint64_t)CLAIMS * GT_CHUNK_MAX_RAW));
+	cr_expect(eq(int, gt_reader_next(&reader, &chunk), 0));
+	cr_expect(eq(u64, reader.work, 0));
+	cr_expect(reader.torn);
+	cr_expect(eq(sz, reader.good_bytes, GT_FILE_HEADER_SIZE));
+	capture_release(&capture);
+	free(claims);
+}
+
+Test(reader, unpacks_no_more_than_a_multiple_of_the_file)
+{
+	static uint8_t zeros[GT_CHUNK_MAX_RAW];
+	struct capture capture;
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	uint64_t unpacked = 0;
+	size_t added = 0;
+
+	capture_begin(&capture, CAPTURE_UNLIMITED);
+	for (; added < 100; added++)
+		gt_writer_payload(&capture.writer, 4711, zeros, sizeof(zeros), 1);
+	cr_assert(eq(int, capture_read(&reader, capture.bytes, capture.size, scratch), 0));
+	while (gt_reader_next(&reader, &chunk) > 0)
+		unpacked += chunk.header.raw;
+	cr_expect(gt(u64, unpacked, GT_READER_WORK / 2));
+	cr_expect(le(u64, unpacked, GT_READER_WORK + GT_READER_WORK_SHARE * capture.size));
+	cr_expect(lt(u64, unpacked, added * sizeof(zeros)));
+	cr_expect(reader.torn);
+	capture_release(&capture);
+}
+
+/* Each page of a hole that is looked at is one that the system has to find. */
+Test(reader, passes_over_holes)
+{
+	enum { PAGES = 20000, MOST_FAULTS = 2000 };
+	const size_t page = 4096;
+	const size_t size = PAGES * page;
+	uint8_t *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t pages[PAGES / 8] = {1};
+	struct gt_content content = {
+		.bytes = bytes, .size = size, .there = 2 * page, .pages = pages};
+	struct capture capture;
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	struct rusage before;
+	struct rusage after;
+	size_t chunks = 0;
+
+	(void)madvise(bytes, size, MADV_NOHUGEPAGE);
+	capture_begin(&capture, CAPTURE_UNLIMITED);
+	memcpy(bytes, capture.bytes, capture.size);
+	capture.size = 0;
+	gt_meta_write_one(&capture.writer, "host", "a");
+	memcpy(bytes + GT_FILE_HEADER_SIZE, capture.bytes, capture.size);
+	memcpy(bytes + (PAGES - 8) * page + 100, capture.bytes, capture.size);
+	pages[PAGES / 8 - 1] = 1;
+	getrusage(RUSAGE_SELF, &before);
+	cr_assert(eq(int, capture_read(&reader, bytes, size, scratch), 0));
+	gt_reader_skip_holes(&reader, &content);
+	while (gt_reader_next(&reader, &chunk) > 0)
+		chunks++;
+	getrusage(RUSAGE_SELF, &after);
+	cr_expect(eq(sz, chunks, 2));
+	cr_expect(lt(long, after.ru_minflt - before.ru_minflt, MOST_FAULTS));
+	cr_expect(eq(sz, reader.good_bytes, (PAGES - 8) * page + 100 + capture.size));
+	capture_release(&capture);
+	munmap(bytes, size);
 }

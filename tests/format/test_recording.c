@@ -108,9 +108,51 @@ Test(recording, reads_holes_as_zeros_without_memory_for_them)
 	gt_unload(&content);
 }
 
+/* On file systems that know of no holes, a file of holes is one of zeros. */
+Test(recording, counts_neither_holes_nor_pages_of_zeros_as_there)
+{
+	static const uint8_t zeros[8 << 20];
+	const size_t far = (size_t)1 << 30;
+	const size_t last = far + sizeof(zeros);
+	struct gt_content content;
+	size_t at = 0;
+
+	add_bytes("begin", 5);
+	cr_assert(eq(int, truncate(path, (off_t)far), 0));
+	add_bytes(zeros, sizeof(zeros));
+	add_bytes("end", 3);
+	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
+	cr_expect(eq(sz, content.size, last + 3));
+	cr_expect(eq(sz, content.there, 4096 + 3));
+	cr_expect(eq(sz, gt_content_part(&content, &at), 4096));
+	cr_expect(eq(sz, at, 0));
+	at = 4096;
+	cr_expect(eq(sz, gt_content_part(&content, &at), last + 3));
+	cr_expect(eq(sz, at, last));
+	at = last + 3;
+	cr_expect(eq(sz, gt_content_part(&content, &at), last + 3));
+	cr_expect(eq(sz, at, last + 3));
+	gt_unload(&content);
+}
+
+Test(recording, reads_a_file_that_claims_more_than_there_is_memory)
+{
+	const off_t claimed = (off_t)1 << 40;
+	struct gt_content content;
+	size_t at = 5000;
+
+	add_bytes("begin", 5);
+	cr_assert(eq(int, truncate(path, claimed), 0));
+	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
+	cr_expect(eq(sz, content.there, 4096));
+	cr_expect(eq(sz, gt_content_part(&content, &at), (size_t)claimed));
+	cr_expect(lt(long, resident_kib(), 256L << 10));
+	gt_unload(&content);
+}
+
 Test(recording, reads_an_empty_file_as_no_bytes)
 {
-	struct gt_content content = {(uint8_t *)path, 7, 7};
+	struct gt_content content = {.bytes = (uint8_t *)path, .size = 7};
 
 	cr_expect(eq(int, gt_load_file(&content, path, NULL), 0));
 	cr_expect(eq(ptr, content.bytes, NULL));

@@ -95,6 +95,18 @@ static void add_shapes(struct recording *recording, uint32_t count)
 	         .stream = STREAM);
 }
 
+/* Numbers that differ in their highest bits alone, and such whose products do. */
+static void add_alike_numbers(struct recording *recording, uint32_t count)
+{
+	ADD_MANY(recording, handle, count, .time_ns = 1000 + i, .handle = (uint64_t)i << 48,
+	         .context = CONTEXT, .stream = STREAM);
+	ADD_MANY(recording, sync_call, count, .start_ns = 1510 + 100ull * i,
+	         .end_ns = 1520 + 100ull * i, .context = CONTEXT, .kind = GT_SYNC_EVENT_RECORD,
+	         .thread = 100, .stream = 0, .event = (uint64_t)(i + 1) << 48,
+	         .correlation = i + 1);
+	ADD_MANY(recording, graph_node, count, .number = (uint64_t)(i + 1) << 48);
+}
+
 /* All calls have one correlation id, as damaged ones may. */
 static void add_twins(struct recording *recording, uint32_t count)
 {
@@ -346,6 +358,7 @@ static const struct crowd crowds[] = {
 	{"threads", add_threads, 5000, false},
 	{"names", add_names, 12000, false},
 	{"shapes", add_shapes, 12000, false},
+	{"numbers alike", add_alike_numbers, 8000, false},
 	{"calls of one id", add_twins, 5000, false},
 	{"overlaps", add_overlapping, 3000, false},
 	{"waits for many streams", add_waits, 2500, false},
@@ -383,7 +396,7 @@ static double time_of(const struct crowd *crowd, uint32_t count)
 		recording_end(&recording, true);
 	}
 	begin_s = now_s();
-	read_everything(recording.path);
+	(void)read_everything(recording.path);
 	taken_s = now_s() - begin_s;
 	recording_release(&recording);
 	return taken_s;

@@ -122,6 +122,17 @@ class Page(Folder):
             self.assertEqual(view.end(), 0)
 
 
+    def test_who_says_nothing_holds_nobody_up(self):
+        with self.view() as view:
+            halves = (b"", b"GET /", f"GET /{view.token}/{NAME} HTTP/1.1\r\nHost: 127".encode())
+            for i in range(150):
+                silent = socket.create_connection(("127.0.0.1", view.port), timeout=PATIENCE_S)
+                self.addCleanup(silent.close)
+                silent.sendall(halves[i % len(halves)])
+            self.assertEqual(view.get(NAME)[1], self.bytes)
+            self.assertEqual(view.end(), 0)
+
+
 class Large(Folder):
     """A trace that is longer than what sockets hold."""
 
@@ -254,6 +265,17 @@ class Folders(Folder):
                 answer, body = view.get(path)
                 self.assertEqual(answer.status, 404, path)
                 self.assertNotIn(b"secret", body)
+
+    def test_follows_no_links(self):
+        (self.ui / "link.js").symlink_to(self.folder / "outside")
+        (self.ui / "linked").symlink_to(self.folder)
+        (self.ui / "inside").symlink_to(self.ui / "v1")
+        with self.view() as view:
+            for path in ("ui/link.js", "ui/linked/outside", "ui/linked/ui/index.html", "ui/inside/bundle.js"):
+                answer, body = view.get(path)
+                self.assertEqual(answer.status, 404, path)
+                self.assertNotIn(b"secret", body)
+            self.assertEqual(view.get("ui/v1/bundle.js")[1], b"go()")
 
     def test_stays_when_the_trace_was_taken_until_ctrl_c(self):
         with self.view() as view:
