@@ -246,6 +246,7 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		session->settings.nvtx_next = "";
 		return;
 	}
+	atomic_store_explicit(&session->is_waiting, false, memory_order_relaxed);
 	session->filters = *session->settings.run ? session->settings.filters : gt_host_filters();
 	if (session->filters == gt_host_filters())
 		gt_files_start(&session->files);
@@ -489,6 +490,7 @@ static void renew(struct gt_session *session)
 	const size_t behind = offsetof(struct gt_session, followed);
 	const pthread_key_t thread_end = session->thread_end;
 	const bool emits = session->emits;
+	struct gt_roll *const roll = session->roll.roll;
 
 	(void)munmap(session->memory, session->memory_bytes);
 	gt_emit_forget();
@@ -496,6 +498,8 @@ static void renew(struct gt_session *session)
 	memset((uint8_t *)session + behind, 0, sizeof(*session) - behind);
 	session->thread_end = thread_end;
 	session->emits = emits;
+	session->roll.roll = roll;
+	atomic_store_explicit(&session->is_waiting, true, memory_order_relaxed);
 }
 
 bool gt_session_forget(struct gt_session *session)

@@ -102,10 +102,11 @@ struct gt_session {
 
 	/* Thread id of who has all these while the session begins, or in its turn; 0: none does. */
 	_Atomic uint32_t starter;
-	bool said;      /* on stderr that it records */
-	bool is_worker; /* guarded by turn: gt_process_is_forked */
-	bool flushes;   /* guarded by turn: the flusher runs */
-	bool pauses;    /* guarded by turn: sources do, before they are disarmed */
+	bool said;               /* on stderr that it records */
+	bool is_worker;          /* guarded by turn: gt_process_is_forked */
+	bool flushes;            /* guarded by turn: the flusher runs */
+	bool pauses;             /* guarded by turn: sources do, before they are disarmed */
+	_Atomic bool is_waiting; /* the child of a fork, whose session begins with CUDA */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */

@@ -333,6 +333,58 @@ Test(device_rings, set_variables_to_their_address)
 	cr_expect(eq(u64, variable, ring.address));
 }
 
+/* The last record of what became of the ring. */
+static struct gt_record_device_ring told(void)
+{
+	struct gt_record_device_ring last;
+	struct gt_record_device_ring *rows;
+	size_t count;
+
+	recorder_drain(&recorder);
+	rows = recorder_records(&recorder, GT_RECORD_device_ring, &count);
+	cr_assert(gt(sz, count, 0));
+	last = rows[count - 1];
+	free(rows);
+	return last;
+}
+
+Test(device_rings, tell_what_became_of_events)
+{
+	struct gt_record_device_ring last;
+
+	cr_assert(eq(int, make(1 << 20, false), 0));
+	(void)put(28, true);
+	(void)put(5, true);
+	made->lost = 64;
+	made->overwritten = 2;
+	look(true);
+	last = told();
+	cr_expect(eq(u32, last.context, 3));
+	cr_expect(eq(u64, last.written, 33));
+	cr_expect(eq(u64, last.lost, 64));
+	cr_expect(eq(u64, last.overwritten, 2));
+	cr_expect(eq(u64, last.chunks, 2));
+	cr_expect(eq(u32, last.chunk_count, 2048));
+}
+
+/* Records of the program come first: events that find no room for so long are lost. */
+Test(device_rings, tell_what_the_recording_had_no_room_for)
+{
+	struct gt_record_device_ring last;
+
+	cr_assert(eq(int, make(1 << 20, false), 0));
+	while (gt_arena_take(recorder.arena, GT_SLOT_RECORDS))
+		;
+	(void)put(28, true);
+	made->lost = 64;
+	look(true);
+	cr_expect(eq(u64, recorded(), 0));
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_device_events_lost), 28 + 64));
+	last = told();
+	cr_expect(eq(u64, last.written, 0));
+	cr_expect(eq(u64, last.lost, 28 + 64));
+}
+
 Test(device_rings, leave_nothing_where_a_step_fails)
 {
 	enum { STEPS = 6 }; /* memory, the host's and its address, two streams, filling */

@@ -211,6 +211,31 @@ Test(modules, keeps_equal_ones_once_and_under_their_hash)
 	free(rows);
 }
 
+/* What is there under its name and is no file of its size is not it: half of one, or a folder. */
+Test(modules, keeps_one_where_something_else_has_its_name)
+{
+	const uint64_t hash = gt_content_hash(cubin.bytes, cubin.size);
+	struct gt_record_module *rows;
+	char path[256];
+	size_t count;
+	FILE *half;
+
+	start(1 << 20);
+	snprintf(path, sizeof(path), "%s/modules", folder);
+	cr_assert(eq(int, mkdir(path, 0700), 0));
+	snprintf(path, sizeof(path), "%s/modules/%016lx.cubin", folder, (unsigned long)hash);
+	half = fopen(path, "w");
+	cr_assert(ne(ptr, half, NULL));
+	cr_assert(eq(sz, fwrite(cubin.bytes, 1, cubin.size / 2, half), cubin.size / 2));
+	fclose(half);
+	tell(CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
+	rows = modules(&count);
+	cr_assert(eq(sz, count, 1));
+	cr_expect(ne(u32, rows[0].traits & GT_RECORD_MODULE_KEPT, 0));
+	cr_expect(eq(long, kept_bytes(hash), (long)cubin.size));
+	free(rows);
+}
+
 Test(modules, leaves_out_and_counts_what_is_more_than_was_allowed)
 {
 	struct gt_record_module *rows;
