@@ -878,8 +878,7 @@ Test(folder, makes_no_file_but_the_capture_beside_the_arena)
 		unlink(path_of("a.capture"));
 		cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG), "%s",
 		          names[i]);
-		expect_text(err.text,
-		            "a.arena: it is of another capture than the one beside it");
+		expect_text(err.text, "a.arena: it is of another capture than the one beside it");
 		cr_expect(exists("a.arena"));
 		cr_expect(not(exists("a.capture")));
 		cr_expect(not(exists("../a.capture")));
