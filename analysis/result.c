@@ -280,15 +280,33 @@ struct gt_strips *gt_result_add_strips(struct gt_result *result)
 
 /* Efficiencies may be above 100, caches being what they are; nothing is far above it. */
 #define MOST_PERCENT 1000
+#define MOST_NS      ((int64_t)1 << 61) /* 73 years */
 
 /*
- * Never below 0. What is all the same comes of times and sizes of a damaged recording, whose sum is
- * more than fits: it is not known.
+ * What a cell cannot hold comes of times and sizes of a damaged recording, or of sums of them that
+ * are more than fits: it is not known. Times that are differences may be below 0.
  */
-static bool is_amount(enum gt_unit unit)
+static bool is_possible(const struct gt_cell *cell)
 {
-	return unit != GT_UNIT_TEXT && unit != GT_UNIT_COUNT && unit != GT_UNIT_TIME &&
-	       unit != GT_UNIT_REAL;
+	switch (cell->unit) {
+	case GT_UNIT_TEXT:
+	case GT_UNIT_COUNT:
+	case GT_UNIT_TIME:
+		return true;
+	case GT_UNIT_NS:
+		return cell->count > -MOST_NS && cell->count < MOST_NS;
+	case GT_UNIT_BYTES:
+	case GT_UNIT_BINARY_BYTES:
+		return cell->count >= 0;
+	case GT_UNIT_BYTES_PER_SECOND:
+	case GT_UNIT_FLOP_PER_SECOND:
+		return isfinite(cell->real) && cell->real >= 0;
+	case GT_UNIT_PERCENT:
+		return cell->real >= -MOST_PERCENT && cell->real <= MOST_PERCENT;
+	case GT_UNIT_REAL:
+		return isfinite(cell->real);
+	}
+	return false;
 }
 
 void gt_result_add_count(struct gt_result *result, int64_t count)
@@ -298,7 +316,7 @@ void gt_result_add_count(struct gt_result *result, int64_t count)
 	if (!cell)
 		return;
 	cell->count = count;
-	cell->unknown = count < 0 && is_amount(cell->unit);
+	cell->unknown = !is_possible(cell);
 }
 
 void gt_result_add_real(struct gt_result *result, double real)
@@ -308,8 +326,7 @@ void gt_result_add_real(struct gt_result *result, double real)
 	if (!cell)
 		return;
 	cell->real = real;
-	cell->unknown = !isfinite(real) || (real < 0 && is_amount(cell->unit)) ||
-	                (cell->unit == GT_UNIT_PERCENT && real > MOST_PERCENT);
+	cell->unknown = !is_possible(cell);
 }
 
 void gt_result_add_unknown(struct gt_result *result)

@@ -38,7 +38,7 @@ struct gt_decoder {
 /* Memory that rows and what later stages keep of them take, by a guess that is rather high. */
 #define GT_ROOM_OF_ROW(bytes)    (2 * (uint64_t)(bytes))
 #define GT_ROOM_OF_RECORD(bytes) (2 * (uint64_t)(bytes) + 128)
-#define GT_ROOM_OF_RANGE         512 /* besides, as each may have a path of its own */
+#define GT_ROOM_OF_RANGE         192 /* besides, as each may have a path of its own */
 #define GT_ROOM_OF_TEXT(bytes)   ((uint64_t)(bytes) + 128)
 #define GT_ROOM_OF_DEVICE        4096
 #define GT_ROOM_OF_PLACE         256 /* a context, a stream, a thread, an event */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "collector/collect.h"
 #include "collector/decoder.h"
 #include "format/chunk.h"
@@ -458,6 +459,47 @@ Test(decode, reads_around_damage)
 	cr_expect(has_note(&trace, 0, text));
 	expect_in_ledger(&trace, "bytes_damaged", end - begin);
 	gt_trace_release(&trace);
+}
+
+/* After what its process wrote last nothing can be missing, but something is there. */
+Test(decode, counts_bytes_behind_the_end_as_damage)
+{
+	static const char behind[100] = "GTCK";
+	struct gt_trace trace;
+
+	recording_add_basics(&recording, 1);
+	recording_add_meta(&recording, "end", "clean");
+	capture_add_bytes(&recording.capture, behind, sizeof(behind));
+	recording_end(&recording, false);
+	trace = collect(&recording);
+	cr_expect(eq(u32, trace.processes.rows[0].ended, GT_END_CLEAN));
+	expect_in_ledger(&trace, "bytes_damaged", sizeof(behind));
+	gt_trace_release(&trace);
+}
+
+Test(decode, takes_of_texts_that_are_too_long_the_beginning)
+{
+	const size_t size = GT_TEXT_MAX + 100;
+	uint8_t *bytes = malloc(size + 20);
+	uint8_t *at = gt_put_varint(gt_put_varint(bytes, STRING_NEXT), size);
+	struct gt_trace trace;
+
+	memset(at, 'a', size);
+	memcpy(at + GT_TEXT_MAX - 1, "\xe2\x82\xac", 3);
+	recording_add_basics(&recording, 1);
+	gt_writer_payload(&recording.capture.writer, GT_RECORD_STRINGS, bytes,
+	                  (size_t)(at - bytes) + size, 1);
+	recording_add(&recording, thread, .tid = 7, .name = STRING_NEXT);
+	recording_end(&recording, true);
+	trace = collect(&recording);
+	cr_assert(eq(sz, trace.threads.count, 1));
+	cr_expect(
+		eq(sz, strlen(gt_trace_text(&trace, trace.threads.rows[0].name)), GT_TEXT_MAX - 1));
+	cr_expect(has_note(&trace, 0,
+	                   "node-1-1.capture holds 1 texts that are longer than any that gputrace "
+	                   "writes: the first 16384 bytes of each are here"));
+	gt_trace_release(&trace);
+	free(bytes);
 }
 
 Test(decode, skips_chunks_of_kinds_it_does_not_know)

@@ -22,7 +22,7 @@
 
 enum { HANGS_AFTER = 120 /* seconds */ };
 
-#define MEMORY_BASE  ((size_t)128 << 20)
+#define MEMORY_BASE  ((size_t)192 << 20)
 #define WRITTEN_BASE ((size_t)800 << 20)
 
 struct bound {

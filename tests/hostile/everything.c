@@ -44,12 +44,13 @@ static bool is_possible(const struct gt_cell *cell)
 	case GT_UNIT_COUNT: /* of errors, codes with a sign */
 	case GT_UNIT_TIME:  /* before the recording began */
 		return true;
-	case GT_UNIT_NS:
+	case GT_UNIT_NS: /* differences too */
+		return cell->count > INT64_MIN / 4 && cell->count < INT64_MAX / 4 + 1;
 	case GT_UNIT_BYTES:
 	case GT_UNIT_BINARY_BYTES:
 		return cell->count >= 0;
 	case GT_UNIT_PERCENT:
-		return cell->real >= 0 && cell->real <= 1000;
+		return cell->real >= -1000 && cell->real <= 1000;
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
 		return cell->real >= 0 && isfinite(cell->real);
