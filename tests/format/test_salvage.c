@@ -886,3 +886,21 @@ Test(folder, makes_no_file_but_the_capture_beside_the_arena)
 		bury(&process);
 	}
 }
+
+/* A process lets nobody write its arena. Root may nevertheless, others have to be let. */
+Test(folder, gives_up_an_arena_that_nobody_may_write)
+{
+	struct gt_salvage result;
+	struct process process;
+	struct gt_error err = {0};
+
+	cr_assert(geteuid() != 0 || (chown(folder, 65534, (gid_t)-1) == 0 && seteuid(65534) == 0));
+	die(&process, 3000);
+	leave(&process, "a.arena", "a.capture");
+	cr_assert(eq(int, chmod(path_of("a.arena"), 0400), 0));
+	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), 0), "%s", err.text);
+	cr_expect(eq(u32, result.arenas, 1));
+	expect_salvaged(&process, "a.arena", "a.capture");
+	bury(&process);
+	(void)!seteuid(getuid());
+}
