@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -168,15 +169,20 @@ static bool is_for_the_program(const siginfo_t *info, const struct child *child)
 }
 
 /* SIGCHLD was blocked before the child was made, so none is missed. */
-static void wait_for(pid_t pid, struct gt_ending *ending)
+static void wait_for(pid_t pid, const struct gt_onlooker *onlooker, struct gt_ending *ending)
 {
+	const struct timespec interval = {.tv_nsec = onlooker ? onlooker->interval_ns : 0};
 	struct child child = {.pid = pid};
 	sigset_t all;
 
 	sigfillset(&all);
 	while (!child.ended) {
 		siginfo_t info;
-		const int result = sigwaitinfo(&all, &info);
+		const int result =
+			onlooker ? sigtimedwait(&all, &info, &interval) : sigwaitinfo(&all, &info);
+
+		if (result < 0 && errno == EAGAIN)
+			onlooker->look(onlooker->context, pid);
 
 		look_after(&child, ending);
 		if (result >= 0 && !child.ended && is_for_the_program(&info, &child))
@@ -200,13 +206,13 @@ int gt_process_apart(void (*work)(void *context), void *context, struct gt_endin
 		exit(0); // NOLINT(concurrency-mt-unsafe): it has one thread
 	}
 	if (child > 0)
-		wait_for(child, ending);
+		wait_for(child, NULL, ending);
 	signals_restore(&before);
 	return child > 0 ? 0 : -code;
 }
 
-int gt_process_run(char *const *argv, char *const *environment, struct gt_ending *ending,
-                   bool *not_run, struct gt_error *err)
+int gt_process_run(char *const *argv, char *const *environment, const struct gt_onlooker *onlooker,
+                   struct gt_ending *ending, bool *not_run, struct gt_error *err)
 {
 	struct signals before;
 	int child;
@@ -215,7 +221,7 @@ int gt_process_run(char *const *argv, char *const *environment, struct gt_ending
 	signals_block(&before);
 	child = start(argv, environment, &before, not_run, err);
 	if (child > 0)
-		wait_for(child, ending);
+		wait_for(child, onlooker, ending);
 	signals_restore(&before);
 	return child > 0 ? 0 : child;
 }

@@ -3,6 +3,7 @@
 #define GT_CLI_PROCESS_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct gt_error;
 
@@ -12,6 +13,13 @@ struct gt_ending {
 	int signal;      /* 0: it exited */
 };
 
+/* Who wants to look at the program while it runs. */
+struct gt_onlooker {
+	void (*look)(void *context, pid_t program); /* NULL: nobody */
+	void *context;
+	long interval_ns; /* less than a second; the first time after that long */
+};
+
 /*
  * Runs a program (found along PATH, as a shell would) and waits for it as if it had been
  * started without us: standard streams, process group, signal mask and dispositions are its
@@ -19,8 +27,8 @@ struct gt_ending {
  * the shell notices. Returns 0 when it ran, or a negative errno value: with not_run set, the
  * reason why it cannot be run (-ENOENT: there is no such program).
  */
-int gt_process_run(char *const *argv, char *const *environment, struct gt_ending *ending,
-                   bool *not_run, struct gt_error *err);
+int gt_process_run(char *const *argv, char *const *environment, const struct gt_onlooker *onlooker,
+                   struct gt_ending *ending, bool *not_run, struct gt_error *err);
 
 /*
  * Does work in a process of its own and waits for it, signals sent to us going to it: whatever

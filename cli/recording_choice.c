@@ -27,12 +27,19 @@ struct folder {
 	struct gt_words inside; /* names of the recordings in it */
 };
 
-/* NAME.old-1.gputrace is what "run --force" has put aside. */
+/* NAME.old-1.gputrace is what "run --force" has put aside; NAME.old-1st.gputrace is not. */
 static bool is_put_aside(const char *name)
 {
-	const char *old = strstr(name, ".old-");
+	static const char old[] = ".old-";
+	size_t digits;
 
-	return old && strspn(old + strlen(".old-"), "0123456789") > 0;
+	for (const char *at = name; (at = strstr(at, old)) != NULL;) {
+		at += strlen(old);
+		digits = strspn(at, "0123456789");
+		if (digits > 0 && strcmp(at + digits, GT_RECORDING_SUFFIX) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void add_inside(struct folder *folder, DIR *dir, const char *name)

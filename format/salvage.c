@@ -421,11 +421,26 @@ static bool is_empty(int fd)
 	return true;
 }
 
+/* A process lets nobody write its arena, itself included: its owner may again. */
+static int open_arena(int folder, const char *name, struct gt_error *err)
+{
+	int fd = gt_open_file(folder, name, O_RDWR | O_NOFOLLOW, err);
+
+	if (fd != -EACCES)
+		return fd;
+	fd = gt_open_file(folder, name, O_RDONLY | O_NOFOLLOW, err);
+	if (fd < 0)
+		return fd;
+	(void)fchmod(fd, S_IRUSR | S_IWUSR);
+	close(fd);
+	return gt_open_file(folder, name, O_RDWR | O_NOFOLLOW, err);
+}
+
 static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
                        struct gt_error *err)
 {
 	struct gt_error why = {0};
-	const int fd = gt_open_file(folder, name, O_RDWR | O_NOFOLLOW, &why);
+	const int fd = open_arena(folder, name, &why);
 	const bool empty = fd >= 0 && is_empty(fd);
 	struct stat status;
 	int result = 0;

@@ -412,9 +412,9 @@ static void read_facts(const struct gt_access_call *call, const CUpti_CallbackDa
 }
 
 void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
-                         struct gt_access_facts *facts)
+                         unsigned first, struct gt_access_facts *facts)
 {
-	facts->left_out = 0;
+	facts->left_out = first;
 	facts->in_shape = false;
 	read_facts(call, data, facts);
 }

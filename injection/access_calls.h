@@ -31,7 +31,7 @@ struct gt_access_fact {
 	uint64_t slice_pitch;
 };
 
-enum { GT_ACCESSES_MOST = 128 }; /* of a call: 64 copies of a batch */
+enum { GT_ACCESSES_MOST = 64 }; /* that are read at a time: 32 copies of a batch */
 
 struct gt_access_facts {
 	uint64_t stream; /* or one of GT_STREAM_... */
@@ -57,9 +57,9 @@ const struct gt_access_call *gt_access_call_find(bool driver, CUpti_CallbackId i
 /* Whether it does: gt_knows_call. */
 bool gt_access_call_is_known(bool driver, CUpti_CallbackId id);
 
-/* What is empty is left out. The list is filled up to count alone. */
+/* What is empty, and the first ones, are left out. The list is filled up to count alone. */
 void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
-                         struct gt_access_facts *facts);
+                         unsigned first, struct gt_access_facts *facts);
 
 /* Each stretch in the shape of the call, without the first ones. */
 void gt_access_call_read_shapes(const struct gt_access_call *call, const CUpti_CallbackData *data,

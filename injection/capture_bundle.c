@@ -114,16 +114,12 @@ static bool open_image(struct gt_launch_capture *capture, const struct gt_kept_m
 }
 
 /* The module itself, where it is known which one was loaded as it. */
-static bool find_known(struct gt_launch_capture *capture, const struct gt_kept_module *modules,
-                       uint32_t count)
+static bool find_known(struct gt_launch_capture *capture)
 {
-	for (uint32_t i = count; i > 0; i--) {
-		const struct gt_kept_module *module = &modules[i - 1];
+	struct gt_kept_module module = {.number = UINT32_MAX};
 
-		if (atomic_load_explicit(&module->phase, memory_order_acquire) == GT_MODULE_KEPT &&
-		    atomic_load_explicit(&module->handle, memory_order_relaxed) ==
-		            capture->function.module &&
-		    open_image(capture, module)) {
+	while (gt_kept_module_before(capture->session, module.number, &module)) {
+		if (module.handle == capture->function.module && open_image(capture, &module)) {
 			capture->images = 1;
 			return true;
 		}
@@ -132,32 +128,25 @@ static bool find_known(struct gt_launch_capture *capture, const struct gt_kept_m
 }
 
 /* Else the last that was loaded of those that have a function of the name. */
-static bool find_by_name(struct gt_launch_capture *capture, const struct gt_kept_module *modules,
-                         uint32_t count)
+static bool find_by_name(struct gt_launch_capture *capture)
 {
-	const struct gt_kept_module *found = NULL;
+	struct gt_kept_module module = {.number = UINT32_MAX};
+	struct gt_kept_module found = {.number = 0};
 
-	for (uint32_t i = count; i > 0; i--) {
-		const struct gt_kept_module *module = &modules[i - 1];
-
-		if (atomic_load_explicit(&module->phase, memory_order_acquire) != GT_MODULE_KEPT ||
-		    module->context != capture->context ||
-		    atomic_load_explicit(&module->handle, memory_order_relaxed) ||
-		    (found && found->hash == module->hash) || !open_image(capture, module))
+	while (gt_kept_module_before(capture->session, module.number, &module)) {
+		if (module.context != capture->context || module.handle ||
+		    (found.number && found.hash == module.hash) || !open_image(capture, &module))
 			continue;
-		found = found ? found : module;
+		found = found.number ? found : module;
 		capture->images++;
 	}
-	return found && open_image(capture, found);
+	return found.number && open_image(capture, &found);
 }
 
 static int find_image(struct gt_launch_capture *capture, struct gt_error *err)
 {
-	uint32_t count;
-	const struct gt_kept_module *modules = gt_kept_modules(capture->session, &count);
-
 	capture->images = 0;
-	if (find_known(capture, modules, count) || find_by_name(capture, modules, count))
+	if (find_known(capture) || find_by_name(capture))
 		return 0;
 	close_image(capture);
 	return gt_fail(err, ENOENT,
@@ -1177,6 +1166,9 @@ static int add_step(struct gt_launch_capture *capture, struct gt_error *err)
 {
 	int result = wait_for_device(capture, "the GPU failed before it", err);
 
+	/* Else what the step is told by may be gone. */
+	if (result == 0)
+		result = check_wanted(capture, err);
 	if (result == 0 && capture->writer.folder < 0)
 		result = begin(capture, err);
 	/* Before all of a graph it was looked for: nothing comes between its nodes. */

@@ -7,6 +7,7 @@
 
 #include "injection/call_parameters.h"
 #include "injection/cupti/cupti.h"
+#include "injection/kept_graphs.h"
 #include "injection/services.h"
 #include "injection/source.h"
 #include "injection/thread.h"
@@ -143,6 +144,13 @@ int gt_capture_read_launch(struct gt_session *session, struct gt_capture_thread 
 	(void)thread->driver.exchange_capture(&mode);
 	gt_own_take_up(&calls);
 	return result;
+}
+
+void gt_capture_give_graph(struct gt_session *session, const struct gt_capture_thread *thread,
+                           struct gt_kept_graph *graph)
+{
+	if (!atomic_load_explicit(&thread->abandoned, memory_order_relaxed))
+		gt_kept_graphs_give(gt_kept_graphs_of(session), graph);
 }
 
 static uint32_t stream_id(const struct gt_session *session, CUcontext context, CUstream stream)

@@ -14,6 +14,7 @@
 #include "injection/launch_choice.h"
 
 struct gt_call;
+struct gt_kept_graph;
 struct gt_record_captured_launch;
 struct gt_session;
 struct gt_source;
@@ -92,6 +93,13 @@ int gt_capture_read_launch(struct gt_session *session, struct gt_capture_thread 
                            struct gt_error *err);
 struct gt_capture_stream gt_capture_read_stream(struct gt_session *session,
                                                 struct gt_capture_thread *thread, CUstream stream);
+
+/*
+ * A graph whose launch was captured (gt_kept_graphs_take). Where our thread was given up it may
+ * still read in it: then it stays.
+ */
+void gt_capture_give_graph(struct gt_session *session, const struct gt_capture_thread *thread,
+                           struct gt_kept_graph *graph);
 
 /* A bundle is whole: told has its times; node: as the record has it. */
 void gt_capture_emit(struct gt_session *session, struct gt_capture_thread *thread,

@@ -159,11 +159,10 @@ static int take_device_memory(struct gt_device_ring *ring, uint64_t wanted_bytes
                               struct gt_error *err)
 {
 	const uint64_t chunk = GPUTRACE_DEVICE_CHUNK_BYTES;
-	CUdeviceptr memory = 0;
 	CUresult code;
 
 	ring->chunk_count = chunks_in(wanted_bytes);
-	while ((code = ring->driver->memory_alloc(&memory,
+	while ((code = ring->driver->memory_alloc(&ring->memory,
 	                                          gt_device_ring_bytes(ring->chunk_count))) ==
 	               CUDA_ERROR_OUT_OF_MEMORY &&
 	       ring->chunk_count / 2 * chunk >= LEAST_BYTES)
@@ -171,7 +170,7 @@ static int take_device_memory(struct gt_device_ring *ring, uint64_t wanted_bytes
 	if (code != CUDA_SUCCESS)
 		return check(ring, code, "no device events: memory on the GPU", err);
 	emit_made(ring);
-	ring->address = (memory + chunk - 1) / chunk * chunk;
+	ring->address = (ring->memory + chunk - 1) / chunk * chunk;
 	ring->chunks = ring->address + chunk;
 	ring->states = ring->chunks + ring->chunk_count * chunk;
 	return 0;
@@ -184,11 +183,12 @@ static int take_host_memory(struct gt_device_ring *ring, struct gt_error *err)
 	CUresult code = ring->driver->host_alloc(
 		&memory, host_bytes(ring), CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 
-	if (code == CUDA_SUCCESS)
+	if (code == CUDA_SUCCESS) {
+		ring->host = memory;
 		code = ring->driver->host_address(&address, memory, 0);
+	}
 	if (code != CUDA_SUCCESS)
 		return check(ring, code, "no device events: memory of the host", err);
-	ring->host = memory;
 	ring->host_address = address;
 	memory = mmap(NULL, seen_bytes(ring), PROT_READ | PROT_WRITE,
 	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -236,6 +236,24 @@ static int fill(struct gt_device_ring *ring, struct gt_error *err)
 	return ring->is_under_way ? 0 : result;
 }
 
+void gt_device_ring_leave(struct gt_session *session, uint32_t context)
+{
+	struct gt_record_device_ring *record =
+		gt_emit_begin(session, GT_RECORD_device_ring, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_device_ring){.context = context, .gone_ns = gt_stamp()};
+	gt_emit_commit();
+}
+
+void gt_device_ring_release(struct gt_device_ring *ring)
+{
+	if (ring->seen)
+		(void)munmap(ring->seen, seen_bytes(ring));
+	ring->seen = NULL;
+}
+
 static void load_time_kernel(struct gt_device_ring *ring)
 {
 	struct gt_error err = {0};
@@ -249,7 +267,28 @@ static void load_time_kernel(struct gt_device_ring *ring)
 	          &err) == 0)
 		return;
 	ring->time_kernel = NULL;
+	if (module)
+		(void)ring->driver->module_unload(module);
 	gt_note(ring->session, "device_events", err.text);
+}
+
+/* The program goes on without it: so it has its memory. */
+static void give_back(struct gt_device_ring *ring)
+{
+	const struct gt_device_driver *driver = ring->driver;
+
+	if (ring->timing)
+		(void)driver->stream_destroy(ring->timing);
+	if (ring->copying)
+		(void)driver->stream_destroy(ring->copying);
+	if (ring->host)
+		(void)driver->host_free(ring->host);
+	if (ring->memory && driver->memory_free(ring->memory) == CUDA_SUCCESS)
+		gt_device_ring_leave(ring->session, ring->context);
+	gt_device_ring_release(ring);
+	ring->timing = ring->copying = NULL;
+	ring->host = NULL;
+	ring->memory = ring->address = 0;
 }
 
 int gt_device_ring_make(struct gt_device_ring *ring, uint64_t wanted_bytes, bool overwrites,
@@ -267,6 +306,8 @@ int gt_device_ring_make(struct gt_device_ring *ring, uint64_t wanted_bytes, bool
 		result = fill(ring, err);
 	if (result == 0)
 		load_time_kernel(ring);
+	else
+		give_back(ring);
 	return result;
 }
 
@@ -640,22 +681,4 @@ void gt_device_ring_end_times(struct gt_device_ring *ring)
 	if (gt_device_ring_time(ring, 1, &err) == 0 && ring->times &&
 	    finish(ring, ring->timing, TIMES_NS, &err) == 0)
 		(void)gt_device_ring_time(ring, 0, &err);
-}
-
-void gt_device_ring_leave(struct gt_session *session, uint32_t context)
-{
-	struct gt_record_device_ring *record =
-		gt_emit_begin(session, GT_RECORD_device_ring, sizeof(*record));
-
-	if (!record)
-		return;
-	*record = (struct gt_record_device_ring){.context = context, .gone_ns = gt_stamp()};
-	gt_emit_commit();
-}
-
-void gt_device_ring_release(struct gt_device_ring *ring)
-{
-	if (ring->seen)
-		(void)munmap(ring->seen, seen_bytes(ring));
-	ring->seen = NULL;
 }

@@ -40,6 +40,7 @@ struct gt_device_ring {
 	uint32_t context;       /* CUPTI's context id */
 	uint64_t address;       /* of the ring, on the GPU */
 	/* The rest is our thread's. */
+	CUdeviceptr memory; /* that it is in */
 	struct gt_session *session;
 	const struct gt_device_driver *driver;
 	uint32_t flags; /* of the ring */
@@ -67,7 +68,8 @@ struct gt_device_ring {
 
 /*
  * Makes the ring of the current context, for which handle, context, session and driver are set: as
- * many bytes as wanted, or less where the GPU has less left. 0, or a negative errno value.
+ * many bytes as wanted, or less where the GPU has less left. 0, or a negative errno value, and
+ * nothing is left of it.
  */
 int gt_device_ring_make(struct gt_device_ring *ring, uint64_t wanted_bytes, bool overwrites,
                         struct gt_error *err);

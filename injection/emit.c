@@ -47,18 +47,20 @@ static void forget_slot(void)
 void gt_emit_forget(void)
 {
 	forget_slot();
-	memset(gt_own.held, 0, sizeof(gt_own.held));
-	memset(gt_own.held_open, 0, sizeof(gt_own.held_open));
+	if (!gt_own.rest)
+		return;
+	memset(gt_own.rest->held, 0, sizeof(gt_own.rest->held));
+	memset(gt_own.rest->held_open, 0, sizeof(gt_own.rest->held_open));
 }
 
 /* Puts the full slot aside for the records that are open in it; false when too many are. */
 static bool hold(void)
 {
-	for (int i = 0; i < GT_HELD_SLOTS; i++) {
-		if (gt_own.held[i])
+	for (int i = 0; i < GT_HELD_SLOTS && gt_own_has_rest(); i++) {
+		if (gt_own.rest->held[i])
 			continue;
-		gt_own.held[i] = gt_own.slot;
-		gt_own.held_open[i] = gt_own.open;
+		gt_own.rest->held[i] = gt_own.slot;
+		gt_own.rest->held_open[i] = gt_own.open;
 		forget_slot();
 		return true;
 	}
@@ -68,9 +70,9 @@ static bool hold(void)
 /* A held slot's used is what was committed last: it is handed over as it stands. */
 static void release(struct gt_session *session, int held)
 {
-	struct gt_slot *slot = gt_own.held[held];
+	struct gt_slot *slot = gt_own.rest->held[held];
 
-	gt_own.held[held] = NULL;
+	gt_own.rest->held[held] = NULL;
 	hand_over(session, slot, atomic_load_explicit(&slot->used, memory_order_relaxed));
 }
 
@@ -88,8 +90,8 @@ void gt_emit_hand_over(struct gt_session *session)
 void gt_emit_abandon(struct gt_session *session)
 {
 	gt_own.open = 0;
-	for (int i = 0; i < GT_HELD_SLOTS; i++)
-		if (gt_own.held[i])
+	for (int i = 0; i < GT_HELD_SLOTS && gt_own.rest; i++)
+		if (gt_own.rest->held[i])
 			release(session, i);
 }
 
@@ -101,9 +103,12 @@ static void end_thread(void *value)
 {
 	struct gt_session *session = value;
 
-	if (!gt_session_has_arena(session))
+	if (!gt_session_has_arena(session)) {
+		gt_own_drop_rest();
 		return;
+	}
 	gt_emit_abandon(session);
+	gt_own_drop_rest();
 	if (gt_own.slot && used_bytes() == 0) {
 		struct gt_slot *slot = gt_own.slot;
 
@@ -120,6 +125,12 @@ bool gt_emit_init(struct gt_session *session)
 	return session->emits;
 }
 
+void gt_emit_watch_end(struct gt_session *session)
+{
+	if (session->emits)
+		(void)pthread_setspecific(session->thread_end, session);
+}
+
 /* A new slot for the calling thread; false when there is none. */
 static bool take_slot(struct gt_session *session)
 {
@@ -130,7 +141,7 @@ static bool take_slot(struct gt_session *session)
 	/* A thread of ours is none that called CUDA. */
 	slot->tid = gt_thread_is_ours() ? 0 : (uint32_t)syscall(SYS_gettid);
 	prctl(PR_GET_NAME, slot->thread_name);
-	pthread_setspecific(session->thread_end, session);
+	gt_emit_watch_end(session);
 	gt_own.slot = slot;
 	gt_own.next = gt_slot_memory(&session->arena, slot);
 	gt_own.end = gt_own.next + slot->size;
@@ -186,13 +197,13 @@ void gt_emit_close_held(struct gt_session *session, const void *record)
 {
 	const int saved = errno;
 
-	for (int i = 0; i < GT_HELD_SLOTS; i++) {
-		const struct gt_slot *slot = gt_own.held[i];
+	for (int i = 0; i < GT_HELD_SLOTS && gt_own.rest; i++) {
+		const struct gt_slot *slot = gt_own.rest->held[i];
 		const uint8_t *memory = slot ? gt_slot_memory(&session->arena, slot) : NULL;
 
 		if (!slot || (size_t)((const uint8_t *)record - memory) >= slot->size)
 			continue;
-		if (--gt_own.held_open[i] == 0)
+		if (--gt_own.rest->held_open[i] == 0)
 			release(session, i);
 		break;
 	}

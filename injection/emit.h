@@ -148,6 +148,9 @@ __attribute__((cold)) bool gt_emit_is_kept(struct gt_session *session, const voi
 /* All that the calling thread has open will not be closed any more. */
 void gt_emit_abandon(struct gt_session *session);
 
+/* At the end of the calling thread its slots are handed over, and what is kept of it goes. */
+void gt_emit_watch_end(struct gt_session *session);
+
 /* In the child of a fork: the slots that the calling thread had are the parent's. */
 void gt_emit_forget(void);
 

@@ -106,14 +106,15 @@ bool gt_is_kept(const struct gt_session *session, const struct gt_kept_file *fil
 {
 	const int saved = errno;
 	char path[PATH_MAX];
-	char name[PATH_MAX + NAME_MAX + 2];
 	struct stat status;
+	size_t used;
 	bool is_there;
 
 	if (gt_kept_path(session, file->folder, path, sizeof(path)) < 0)
 		return false;
-	snprintf(name, sizeof(name), "%s/%s", path, file->name);
-	is_there = lstat(name, &status) == 0 && S_ISREG(status.st_mode) &&
+	used = strlen(path);
+	snprintf(path + used, sizeof(path) - used, "/%s", file->name);
+	is_there = lstat(path, &status) == 0 && S_ISREG(status.st_mode) &&
 	           (uint64_t)status.st_size == file->size;
 	errno = saved;
 	return is_there;

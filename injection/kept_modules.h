@@ -2,7 +2,7 @@
 #ifndef GT_INJECTION_KEPT_MODULES_H
 #define GT_INJECTION_KEPT_MODULES_H
 
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <cuda.h>
@@ -14,20 +14,20 @@ struct gt_session;
  * file is the image of which module.
  */
 
-enum { GT_KEPT_MODULES = 16384 };
-
-enum gt_module_phase { GT_MODULE_UNSEEN, GT_MODULE_KEPT, GT_MODULE_UNLOADED };
+enum { GT_KEPT_MODULES = 16384 }; /* that are loaded at a time */
 
 struct gt_kept_module {
-	_Atomic uint32_t phase; /* enum gt_module_phase: what follows holds unless it is UNSEEN */
+	uint32_t number; /* in the order of their loading, from 1 */
 	uint32_t cupti_id;
 	uint64_t hash; /* its file is modules/HASH.cubin */
 	uint64_t size;
 	CUcontext context;
-	_Atomic(CUmodule) handle; /* NULL: what it was loaded by did not tell */
+	CUmodule handle; /* NULL: what it was loaded by did not tell */
 };
 
-/* In the order of their loading; any thread. */
-const struct gt_kept_module *gt_kept_modules(struct gt_session *session, uint32_t *count);
+/* Of those that are loaded the last before a number, UINT32_MAX: of all. False: none is. Any
+ * thread. */
+bool gt_kept_module_before(struct gt_session *session, uint32_t number,
+                           struct gt_kept_module *module);
 
 #endif

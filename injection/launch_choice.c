@@ -3,12 +3,19 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "format/cubin.h"
+#include "injection/calm.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/watch.h"
 #include "injection/services.h"
+#include "injection/source.h"
+#include "injection/thread.h"
 #include "injection/wait.h"
 
 #define IDLE_NS 2000000000u /* for launches that other threads are in the middle of */
@@ -16,10 +23,17 @@
 
 /* ---- which launches ---- */
 
+/* A verdict on a name: its hash, of which these bits say what it is. */
+#define KNOWN       UINT64_C(1)
+#define WANTED      UINT64_C(2)
+#define PLACE_SHIFT 2
+enum { NAMES = 1024 };
+
 int gt_launch_choice_init(const struct gt_session *session, struct gt_launch_choice *choice,
                           const char *names, const char *without, struct gt_error *err)
 {
 	const struct gt_settings *settings = gt_settings_of(session);
+	void *memory;
 
 	choice->first = settings->launches_first ? settings->launches_first : 1;
 	choice->end = choice->first + settings->launches_count;
@@ -28,6 +42,11 @@ int gt_launch_choice_init(const struct gt_session *session, struct gt_launch_cho
 	if (regcomp(&choice->names, names, REG_EXTENDED | REG_NOSUB) != 0)
 		return gt_fail(err, EINVAL, "%s: '%.100s' is no regular expression", without,
 		               names);
+	memory = mmap(NULL, NAMES * sizeof(*choice->known), PROT_READ | PROT_WRITE,
+	              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return gt_fail(err, ENOMEM, "%s: there is no memory for names", without);
+	choice->known = memory;
 	choice->by_name = true;
 	return 0;
 }
@@ -67,9 +86,52 @@ static CUstream stream_of(const struct gt_launch *launch)
 	return !launch->stream && launch->per_thread ? CU_STREAM_PER_THREAD : launch->stream;
 }
 
+struct match {
+	const regex_t *names;
+	const char *name;
+	bool is_one;
+};
+
+static void *run_match(void *context)
+{
+	struct match *match = context;
+
+	gt_thread_enter(GT_THREAD_SOURCE);
+	match->is_one = regexec(match->names, match->name, 0, NULL, 0) == 0;
+	return NULL;
+}
+
+/* libc takes more of a stack for this than a thread of the program's may have. */
+static bool matches(const struct gt_launch_choice *choice, const char *name)
+{
+	struct match match = {.names = &choice->names, .name = name};
+	struct gt_calm before;
+	pthread_t thread;
+
+	gt_calm_begin(&before);
+	if (gt_thread_start(&thread, run_match, &match) == 0)
+		(void)pthread_join(thread, NULL);
+	gt_calm_end(&before);
+	return match.is_one;
+}
+
+/* Matching makes a thread, so it is done once for a name. */
 bool gt_launch_choice_has_name(const struct gt_launch_choice *choice, const char *name)
 {
-	return !choice->by_name || (name && regexec(&choice->names, name, 0, NULL, 0) == 0);
+	uint64_t hash;
+	uint64_t verdict;
+	_Atomic uint64_t *place;
+
+	if (!choice->by_name || !name)
+		return !choice->by_name;
+	hash = gt_content_hash(name, strlen(name)) | KNOWN;
+	place = &choice->known[(hash >> PLACE_SHIFT) % NAMES];
+	verdict = atomic_load_explicit(place, memory_order_relaxed);
+	if ((verdict | WANTED) == (hash | WANTED))
+		return verdict & WANTED;
+	verdict = (hash & ~WANTED) | (matches(choice, name) ? WANTED : 0);
+	atomic_store_explicit(place, verdict, memory_order_relaxed);
+	return verdict & WANTED;
 }
 
 bool gt_launch_choice_is_open(struct gt_session *session, const struct gt_launch_choice *choice)
@@ -122,6 +184,32 @@ void gt_launch_turn_init(struct gt_launch_turn *turn, uint64_t patience_ns)
 	atomic_store_explicit(&turn->on, true, memory_order_release);
 }
 
+bool gt_launch_turn_is_on(const struct gt_launch_turn *turn)
+{
+	const uint32_t times = atomic_load(&turn->times);
+
+	/* A thread that was in no call yet may end a range. */
+	return atomic_load_explicit(&turn->on, memory_order_acquire) && times != GT_PAUSED &&
+	       (gt_own.times == times || gt_own.times == 0);
+}
+
+/*
+ * Whoever passes says so first and then looks whether it may, and this the other way round;
+ * whoever takes the turn after it was given back here sees that, too.
+ */
+bool gt_launch_turn_pause(struct gt_launch_turn *turn, const struct gt_launch_choice *choice,
+                          uint32_t times)
+{
+	atomic_store(&turn->times, times);
+	if (times != GT_PAUSED || !atomic_load_explicit(&turn->on, memory_order_relaxed))
+		return true;
+	if (atomic_load(&turn->inside) > 0 || atomic_load(&choice->captures) > 0 ||
+	    !gt_launch_turn_try(turn))
+		return false;
+	gt_launch_turn_give(turn);
+	return true;
+}
+
 static void nap(void)
 {
 	const struct timespec time = {0, NAP_NS};
@@ -144,9 +232,9 @@ bool gt_launch_turn_pass(struct gt_launch_turn *turn, void (*late)(void *context
 {
 	const uint64_t began_ns = gt_now();
 
-	while (atomic_load_explicit(&turn->on, memory_order_relaxed)) {
+	while (gt_launch_turn_is_on(turn)) {
 		atomic_fetch_add(&turn->inside, 1);
-		if (!atomic_load(&turn->busy))
+		if (!atomic_load(&turn->busy) && gt_launch_turn_is_on(turn))
 			return true;
 		atomic_fetch_sub(&turn->inside, 1);
 		if (!is_late(turn, began_ns))
@@ -201,7 +289,7 @@ enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn)
 		if (is_late(turn, began_ns))
 			return GT_TURN_LATE;
 	/* Whoever had it before gave up, and may have left things half done. */
-	if (!atomic_load_explicit(&turn->on, memory_order_relaxed)) {
+	if (!gt_launch_turn_is_on(turn)) {
 		gt_launch_turn_give(turn);
 		return GT_TURN_LATE;
 	}

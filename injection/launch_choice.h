@@ -23,7 +23,8 @@ struct gt_launch_choice {
 	enum gt_launch_kind wanted; /* launches of these alone */
 	bool by_name;
 	regex_t names;
-	uint64_t first; /* from 1 on, of those that names and range choose */
+	_Atomic uint64_t *known; /* verdicts on names: memory of our own */
+	uint64_t first;          /* from 1 on, of those that names and range choose */
 	uint64_t end;
 	_Atomic uint64_t chosen;   /* launches that were, by name and range */
 	_Atomic uint32_t captures; /* of streams into graphs that are under way */
@@ -78,8 +79,10 @@ void gt_launch_choice_follow(struct gt_launch_choice *choice, struct gt_call cal
  * time.
  */
 struct gt_launch_turn {
-	_Atomic bool on;
-	_Atomic bool busy;         /* a launch has the turn: others wait */
+	_Atomic bool on; /* nobody has given up */
+	_Atomic uint32_t
+		times;     /* gt_own.times of threads that are heard to their end, or GT_PAUSED */
+	_Atomic bool busy; /* a launch has the turn: others wait */
 	_Atomic uint32_t inside;   /* launches without the turn that have not returned */
 	_Atomic uint64_t alive_ns; /* gt_now: whoever has the turn got on with it, or one ended, 0:
 	                              neither */
@@ -94,6 +97,9 @@ enum gt_launch_taking {
 };
 
 void gt_launch_turn_init(struct gt_launch_turn *turn, uint64_t patience_ns);
+
+/* Whether anything is done with launches of the calling thread now. */
+bool gt_launch_turn_is_on(const struct gt_launch_turn *turn);
 enum gt_launch_taking gt_launch_turn_take(struct gt_launch_turn *turn);
 void gt_launch_turn_end(struct gt_launch_turn *turn);
 
@@ -103,6 +109,13 @@ void gt_launch_turn_end(struct gt_launch_turn *turn);
  */
 bool gt_launch_turn_pass(struct gt_launch_turn *turn, void (*late)(void *context), void *context);
 void gt_launch_turn_leave(struct gt_launch_turn *turn);
+
+/*
+ * A source's pause: true when every launch that has, or waits for, the turn has returned, and no
+ * stream is being captured, whose end would not be heard.
+ */
+bool gt_launch_turn_pause(struct gt_launch_turn *turn, const struct gt_launch_choice *choice,
+                          uint32_t times);
 
 /* For others than launches, which also may have to wait for the turn: a bounded time. */
 bool gt_launch_turn_hold(struct gt_launch_turn *turn);

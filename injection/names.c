@@ -29,12 +29,12 @@ static size_t peek_name(uint64_t pointer, char *text, size_t size)
 static void keep_name(struct gt_session *session, uint64_t pointer)
 {
 	const struct gt_name *name = gt_arena_name(&session->arena, pointer);
-	char text[GT_TEXT_MAX];
+	char *text = session->scratch.text; /* longer names are cut */
 
 	if (!name || atomic_load_explicit(&name->pointer, memory_order_relaxed) == pointer)
 		return;
 
-	const size_t size = peek_name(pointer, text, sizeof(text));
+	const size_t size = peek_name(pointer, text, sizeof(session->scratch.text));
 
 	if (size)
 		(void)gt_interner_add_name(&session->interner, pointer, text, size);

@@ -209,6 +209,8 @@ static int map_arena(struct gt_session *session, int fd, const struct gt_arena_c
 		return -errno;
 	/* A forked child has no use for it, and its mapping would keep the lock when we are gone. */
 	(void)madvise(memory, size, MADV_DONTFORK);
+	/* Who made the file shorter would end the program by SIGBUS: nobody is to write it. */
+	(void)fchmod(fd, S_IRUSR);
 	session->arena_bytes = size;
 	gt_arena_format(&session->arena, memory, config);
 	return 0;

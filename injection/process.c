@@ -86,24 +86,23 @@ static void describe_machine(struct gt_meta *meta)
 	gt_meta_add(meta, GT_META_MACHINE, names.machine);
 }
 
-void gt_process_describe(struct gt_meta *meta)
+void gt_process_describe(struct gt_meta *meta, char *text, size_t size)
 {
-	char text[8192];
 	ssize_t length;
-	size_t size;
+	size_t used;
 
 	gt_host_name(text, HOST_NAME_MAX + 1);
 	gt_meta_add(meta, GT_META_HOST, text);
-	size = read_file("/proc/sys/kernel/random/boot_id", text, sizeof(text));
+	used = read_file("/proc/sys/kernel/random/boot_id", text, size);
 	gt_meta_add_bytes(meta, GT_META_BOOT_ID, text,
-	                  strcspn(text, "\n") < size ? strcspn(text, "\n") : size);
+	                  strcspn(text, "\n") < used ? strcspn(text, "\n") : used);
 	describe_machine(meta);
 	gt_meta_add_number(meta, GT_META_PID, (unsigned long long)getpid());
 	gt_meta_add_number(meta, GT_META_PPID, (unsigned long long)getppid());
 	gt_meta_add_number(meta, GT_META_STARTED, gt_process_started());
-	length = readlink("/proc/self/exe", text, sizeof(text) - 1);
+	length = readlink("/proc/self/exe", text, size - 1);
 	if (length > 0)
 		gt_meta_add_bytes(meta, GT_META_PROGRAM, text, (size_t)length);
-	size = read_file("/proc/self/cmdline", text, sizeof(text));
-	gt_meta_add_bytes(meta, GT_META_COMMAND, text, size);
+	used = read_file("/proc/self/cmdline", text, size);
+	gt_meta_add_bytes(meta, GT_META_COMMAND, text, used);
 }

@@ -26,6 +26,6 @@ bool gt_process_is_privileged(void);
 void gt_process_program(char *name, size_t size);
 
 /* Adds host, boot id, pids, program and command line. */
-void gt_process_describe(struct gt_meta *meta);
+void gt_process_describe(struct gt_meta *meta, char *text, size_t size);
 
 #endif

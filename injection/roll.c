@@ -38,6 +38,7 @@ void gt_roll_join(struct gt_session *session)
 {
 	char host[HOST_NAME_MAX + 1];
 
+	gt_roll_forget(session);
 	gt_host_name(host, sizeof(host));
 	session->roll.roll = gt_roll_open(session->folder, host, NULL);
 }
@@ -107,7 +108,7 @@ static struct gt_roll_entry *own_entry(struct gt_session *session, enum gt_roll_
 void gt_roll_add(struct gt_session *session, bool launch)
 {
 	const enum gt_roll_kind kind =
-		gt_session_is(session, GT_SESSION_FORGOTTEN) ? GT_ROLL_FORKED : GT_ROLL_LATE;
+		gt_session_has_arena(session) ? GT_ROLL_LATE : GT_ROLL_FORKED;
 	const int saved = errno;
 
 	if (session->roll.roll)

@@ -12,6 +12,19 @@ const struct gt_settings *gt_settings_of(const struct gt_session *session)
 	return &session->settings;
 }
 
+enum gt_captured gt_captured_work(const struct gt_session *session)
+{
+	const struct gt_settings *settings = &session->settings;
+
+	if (*settings->kernel_counters || (*settings->capture_kernels && settings->capture_graphs))
+		return GT_CAPTURED_NOTHING;
+	if (settings->capture_graphs)
+		return GT_CAPTURED_GRAPHS;
+	if (*settings->capture_kernels)
+		return GT_CAPTURED_KERNELS;
+	return *settings->capture_sequence ? GT_CAPTURED_SEQUENCES : GT_CAPTURED_NOTHING;
+}
+
 const struct gt_cupti *gt_cupti_of(const struct gt_session *session)
 {
 	return &session->cupti;

@@ -32,6 +32,16 @@ void *gt_source_state(struct gt_session *session, const struct gt_source *source
 
 const struct gt_settings *gt_settings_of(const struct gt_session *session);
 
+/* What of the program's work is captured into bundles: one of these at most. */
+enum gt_captured {
+	GT_CAPTURED_NOTHING, /* nothing was asked for, or what does not go together */
+	GT_CAPTURED_KERNELS,
+	GT_CAPTURED_GRAPHS, /* launches of them */
+	GT_CAPTURED_SEQUENCES,
+};
+
+enum gt_captured gt_captured_work(const struct gt_session *session);
+
 /* In start: whether the process was forked and runs no program of its own. */
 bool gt_is_worker(const struct gt_session *session);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -22,8 +23,9 @@
 #include "injection/services.h"
 #include "injection/wait.h"
 
-#define META_BYTES    32768
-#define STOP_LIMIT_NS 10000000000u /* at exit: for CUPTI's last flush, and for writing the rest */
+#define COMMAND_BYTES     8192         /* kept of the command line, */
+#define ENVIRONMENT_BYTES 4096         /* and of settings and environment each */
+#define STOP_LIMIT_NS     10000000000u /* at exit: for CUPTI's last flush, and for writing the rest */
 
 static int append(void *context, const void *data, size_t size)
 {
@@ -95,16 +97,16 @@ static void find_driver(struct gt_session *session)
 
 static void write_meta(struct gt_session *session, char *const *environment)
 {
-	unsigned char bytes[META_BYTES];
-	char text[4096];
-	struct gt_meta meta = {.bytes = bytes, .capacity = sizeof(bytes)};
+	struct gt_meta meta = {.bytes = session->scratch.bytes,
+	                       .capacity = sizeof(session->scratch.bytes)};
+	char *text = session->scratch.text;
 
 	gt_meta_add(&meta, GT_META_TOOL, GPUTRACE_VERSION);
-	gt_process_describe(&meta);
+	gt_process_describe(&meta, text, COMMAND_BYTES);
 	gt_meta_add_bytes(&meta, GT_META_SETTINGS, text,
-	                  gt_settings_text(environment, text, sizeof(text)));
+	                  gt_settings_text(environment, text, ENVIRONMENT_BYTES));
 	gt_meta_add_bytes(&meta, GT_META_ENVIRONMENT, text,
-	                  gt_environment_text(environment, text, sizeof(text)));
+	                  gt_environment_text(environment, text, ENVIRONMENT_BYTES));
 	gt_meta_add(&meta, GT_META_API, gt_api_words[session->settings.api]);
 	gt_meta_add(&meta, GT_META_WRITTEN, GT_META_COUNTED);
 	(void)gt_meta_write(&session->writer, &meta);
@@ -112,8 +114,8 @@ static void write_meta(struct gt_session *session, char *const *environment)
 
 static void write_cuda_meta(struct gt_session *session)
 {
-	unsigned char bytes[PATH_MAX + 512];
-	struct gt_meta meta = {.bytes = bytes, .capacity = sizeof(bytes)};
+	struct gt_meta meta = {.bytes = session->scratch.bytes,
+	                       .capacity = sizeof(session->scratch.bytes)};
 
 	if (session->driver_version)
 		gt_meta_add_number(&meta, GT_META_DRIVER, (unsigned)session->driver_version);
@@ -127,12 +129,13 @@ static void write_cuda_meta(struct gt_session *session)
 
 static void say(const struct gt_session *session, const char *what, const char *detail)
 {
-	char line[PATH_MAX + 256];
-	const int length = snprintf(line, sizeof(line), "gputrace: %s%s\n", what, detail);
+	const char *const parts[] = {"gputrace: ", what, detail, "\n"};
+	struct iovec line[sizeof(parts) / sizeof(parts[0])];
 
-	if (session->settings.verbose && length > 0)
-		(void)!write(STDERR_FILENO, line,
-		             length < (int)sizeof(line) ? (size_t)length : sizeof(line) - 1);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		line[i] = (struct iovec){(void *)(uintptr_t)parts[i], strlen(parts[i])};
+	if (session->settings.verbose)
+		(void)!writev(STDERR_FILENO, line, sizeof(parts) / sizeof(parts[0]));
 }
 
 static void complain(void *context, const char *sentence)
@@ -243,6 +246,7 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		session->settings.nvtx_next = "";
 		return;
 	}
+	atomic_store_explicit(&session->is_waiting, false, memory_order_relaxed);
 	session->filters = *session->settings.run ? session->settings.filters : gt_host_filters();
 	if (session->filters == gt_host_filters())
 		gt_files_start(&session->files);
@@ -281,6 +285,12 @@ static void leave_out_cuda(struct gt_session *session, const char *why)
 	say(session, "not recording: ", why);
 }
 
+static void hear(struct gt_session *session, uint32_t routes)
+{
+	gt_router_activate(&session->router, routes);
+	(void)gt_sources_pause(session, gt_router_times(&session->router));
+}
+
 /* The sources that need CUPTI, while the writer thread stands still. */
 static void start_cuda(struct gt_session *session)
 {
@@ -304,7 +314,7 @@ static void start_cuda(struct gt_session *session)
 	}
 	gt_sources_start(session);
 	if (gt_session_is(session, GT_SESSION_RECORDING))
-		gt_router_activate(&session->router, gt_sources_arm(session));
+		hear(session, gt_sources_arm(session));
 	say_where(session);
 	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
 	gt_arena_keep_strings(&session->arena);
@@ -356,22 +366,32 @@ static void follow_to_ready(struct gt_session *session)
 
 static void follow_to_recording(struct gt_session *session)
 {
-	const uint32_t routes = gt_sources_arm(session);
+	uint32_t routes;
 
+	if (gt_session_is(session, GT_SESSION_RECORDING)) { /* it had not come to be READY */
+		(void)gt_sources_pause(session, gt_router_times(&session->router));
+		return;
+	}
+	routes = gt_sources_arm(session);
 	if (change_phase(session, GT_SESSION_READY, GT_SESSION_RECORDING))
-		gt_router_activate(&session->router, routes);
+		hear(session, routes);
 }
 
 void gt_session_follow(struct gt_session *session)
 {
 	const uint32_t wanted = atomic_load_explicit(&session->wanted, memory_order_relaxed);
 
-	if (wanted == GT_SESSION_READY && gt_session_is(session, GT_SESSION_RECORDING))
+	if (wanted == GT_SESSION_READY && gt_session_is(session, GT_SESSION_RECORDING)) {
+		session->pauses = true;
+		if (!gt_sources_pause(session, GT_PAUSED))
+			return; /* not yet: in the next turn */
 		follow_to_ready(session);
-	else if (wanted == GT_SESSION_RECORDING && gt_session_is(session, GT_SESSION_READY))
+	} else if (wanted == GT_SESSION_RECORDING && session->pauses) {
+		session->pauses = false;
 		follow_to_recording(session);
-	else
+	} else {
 		return;
+	}
 	gt_sources_wake(session);
 	sem_post(&session->followed);
 }
@@ -466,20 +486,20 @@ static void cover_arena(const struct gt_session *session)
  */
 static void renew(struct gt_session *session)
 {
-	const struct gt_nvtx nvtx = session->nvtx;
-	const struct gt_pools pools = session->pools;
-	const struct gt_device_names device_names = session->device_names;
+	const size_t kept = offsetof(struct gt_session, nvtx);
+	const size_t behind = offsetof(struct gt_session, followed);
 	const pthread_key_t thread_end = session->thread_end;
 	const bool emits = session->emits;
+	struct gt_roll *const roll = session->roll.roll;
 
 	(void)munmap(session->memory, session->memory_bytes);
 	gt_emit_forget();
-	memset(session, 0, sizeof(*session));
-	session->nvtx = nvtx;
-	session->pools = pools;
-	session->device_names = device_names;
+	memset(session, 0, kept);
+	memset((uint8_t *)session + behind, 0, sizeof(*session) - behind);
 	session->thread_end = thread_end;
 	session->emits = emits;
+	session->roll.roll = roll;
+	atomic_store_explicit(&session->is_waiting, true, memory_order_relaxed);
 }
 
 bool gt_session_forget(struct gt_session *session)

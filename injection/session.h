@@ -75,9 +75,10 @@ struct gt_session {
 	/* What each call of NVTX reads lies in one cache line, which is rarely written to. */
 	_Alignas(64) _Atomic uint32_t phase; /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
-	struct gt_nvtx nvtx;     /* outlives the session in the child of a fork */
-	struct gt_pools pools;   /* likewise */
-	struct gt_device_names device_names; /* likewise */
+	/* From here to followed all outlives the session in the child of a fork. */
+	struct gt_nvtx nvtx;
+	struct gt_pools pools;
+	struct gt_device_names device_names;
 
 	sem_t followed;      /* the writer thread has made of it what was wanted */
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */
@@ -93,11 +94,19 @@ struct gt_session {
 	 * each of its turns, and the thread that initialises CUDA where the session began before.
 	 */
 	pthread_mutex_t turn;
+	/* Likewise: for what would be much of a stack that may be small. */
+	struct {
+		unsigned char bytes[32768];
+		char text[GT_TEXT_MAX];
+	} scratch;
+
 	/* Thread id of who has all these while the session begins, or in its turn; 0: none does. */
 	_Atomic uint32_t starter;
-	bool said;      /* on stderr that it records */
-	bool is_worker; /* guarded by turn: gt_process_is_forked */
-	bool flushes;   /* guarded by turn: the flusher runs */
+	bool said;               /* on stderr that it records */
+	bool is_worker;          /* guarded by turn: gt_process_is_forked */
+	bool flushes;            /* guarded by turn: the flusher runs */
+	bool pauses;             /* guarded by turn: sources do, before they are disarmed */
+	_Atomic bool is_waiting; /* the child of a fork, whose session begins with CUDA */
 
 	pthread_key_t thread_end; /* calls gt_emit's destructor */
 	bool emits;               /* there was a key */

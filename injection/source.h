@@ -21,6 +21,8 @@ struct gt_waiter;
  * One that cannot start stays off, one that cannot be armed stays ready; both are noted and
  * counted, and the others go on. arm and disarm may come any number of times.
  */
+#define GT_PAUSED UINT32_MAX
+
 enum gt_source_phase {
 	GT_SOURCE_OFF,
 	GT_SOURCE_READY,
@@ -43,6 +45,13 @@ struct gt_source {
 	/* Switches on what costs the program something; 0, or as start. */
 	int (*arm)(struct gt_session *session, void *state, struct gt_error *err);
 	void (*disarm)(struct gt_session *session, void *state);
+
+	/*
+	 * GT_PAUSED: before it is disarmed, again and again until it returns true: of a call that
+	 * it has taken in hand it must hear the return, and it takes no other. Else: it has been
+	 * armed, and may take what threads call that have heard so (gt_own.times).
+	 */
+	bool (*pause)(struct gt_session *session, void *state, uint32_t times);
 
 	/* It needs no CUPTI: it starts with the session, maybe long before CUDA. */
 	bool alone;

@@ -217,6 +217,19 @@ uint32_t gt_sources_arm(struct gt_session *session)
 	return routes;
 }
 
+bool gt_sources_pause(struct gt_session *session, uint32_t times)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < session->sources.count; i++) {
+		const struct gt_member *member = &session->sources.members[i];
+
+		if (member->phase == GT_SOURCE_RECORDING && member->source->pause)
+			all &= member->source->pause(session, member->state, times);
+	}
+	return all;
+}
+
 void gt_sources_disarm(struct gt_session *session)
 {
 	gt_router_enable(&session->router, &session->cupti, false);

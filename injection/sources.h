@@ -67,6 +67,9 @@ void gt_sources_start(struct gt_session *session);
 
 /* Arms what is ready; returns the routes that hear callbacks from now on. */
 uint32_t gt_sources_arm(struct gt_session *session);
+
+/* Whether they can be disarmed now, with GT_PAUSED; else they go on. */
+bool gt_sources_pause(struct gt_session *session, uint32_t times);
 void gt_sources_disarm(struct gt_session *session);
 
 /* Writer thread: what is due. Returns when the next is, on the clock of gt_now; UINT64_MAX: never. */

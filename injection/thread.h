@@ -53,8 +53,8 @@ struct gt_heard {
 };
 
 /*
- * What is kept of each thread that calls CUDA. Static TLS, so it is small; and what a kernel launch
- * touches of it is one cache line: the program has filled the caches with its own things since the
+ * What is kept of each thread that calls CUDA. What a kernel launch touches of it is this, one cache
+ * line in static TLS: the program has filled the caches with its own things since the
  * call before, and each line of ours that is fetched again is time it loses.
  */
 struct gt_own {
@@ -67,13 +67,21 @@ struct gt_own {
 	 * What it is in the middle of: injection/cupti/router.c. By places of the router, which
 	 * those have first whose calls come most often.
 	 */
-	uint32_t times;       /* recording began, when this was last looked at; ours: 0 */
-	uint32_t correlation; /* of the outermost call that was last entered */
-	uint16_t open;        /* records of the slot that are kept open */
-	uint8_t role;         /* enum gt_thread_role */
-	uint8_t count;        /* of calls, to measure some of them; wraps */
-	bool reads_counter;   /* it knows that gt_stamp reads the processor's */
-	struct gt_heard heard[GT_SOURCE_COUNT];
+	uint32_t times;           /* recording began, when this was last looked at; ours: 0 */
+	uint32_t correlation;     /* of the outermost call that was last entered */
+	uint16_t open;            /* records of the slot that are kept open */
+	uint8_t role;             /* enum gt_thread_role */
+	uint8_t count;            /* of calls, to measure some of them; wraps */
+	bool reads_counter;       /* it knows that gt_stamp reads the processor's */
+	struct gt_heard first;    /* of the first of them */
+	struct gt_own_rest *rest; /* NULL: it needed none yet */
+};
+
+_Static_assert(sizeof(struct gt_own) == 64, "what a launch touches is one cache line");
+
+/* What is rare: in a page of its own, as static TLS is what all libraries that are loaded share. */
+struct gt_own_rest {
+	struct gt_heard heard[GT_SOURCE_COUNT - 1]; /* of the other places */
 	/* From calls inside calls, of those that hear them. */
 	void *nested[GT_ROUTER_NESTS][GT_ROUTER_LEVELS - 1];
 
@@ -81,19 +89,35 @@ struct gt_own {
 	struct gt_slot *held[GT_HELD_SLOTS]; /* NULL: free */
 };
 
-_Static_assert(offsetof(struct gt_own, heard) + sizeof(struct gt_heard) <= 64,
-               "what a launch touches is in the first cache line");
-
 /* initial-exec: no allocation at the first access of a thread, whatever it is in the middle of. */
 extern __thread struct gt_own gt_own
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Makes the rest of the calling thread, if need be; false: there is no memory for it. */
+__attribute__((cold)) bool gt_own_make_rest(void);
+
+/* Whether the thread has one, or could be given one. */
+static inline bool gt_own_has_rest(void)
+{
+	return gt_own.rest || gt_own_make_rest();
+}
+
+/* At the end of the thread. */
+void gt_own_drop_rest(void);
+
+/* By places of the router. The thread has the rest, but for the first. */
+static inline struct gt_heard *gt_heard_of(struct gt_own *own, uint32_t place)
+{
+	return __builtin_expect(place == 0, 1) ? &own->first : &own->rest->heard[place - 1];
+}
 
 /* What a thread of the program is in the middle of, while what it does is ours. */
 struct gt_set_aside {
 	uint32_t times;
 	uint32_t correlation;
 	uint8_t role;
-	struct gt_heard heard[GT_SOURCE_COUNT];
+	struct gt_heard first;
+	struct gt_heard heard[GT_SOURCE_COUNT - 1];
 	void *nested[GT_ROUTER_NESTS][GT_ROUTER_LEVELS - 1];
 };
 

@@ -37,6 +37,7 @@
 #include "cli/run/listener.h"
 #include "cli/run/python.h"
 #include "cli/run/sequence_times.h"
+#include "cli/run/strangers.h"
 #include "cli/run/summary.h"
 #include "cli/run/topology.h"
 #include "cli/say.h"
@@ -240,6 +241,7 @@ struct run {
 	struct gt_manifest manifest;
 	struct gt_environment environment;
 	struct gt_listener listener;
+	struct gt_strangers strangers;
 };
 
 static void run_release(struct run *run)
@@ -1154,6 +1156,7 @@ static void finish(struct run *run, const struct gt_ending *ending)
 	run->manifest.end = gt_instant_now();
 	run->manifest.ending = *ending;
 	run->manifest.ended = true;
+	gt_strangers_enter(&run->strangers, run->folder, run->listener.roll);
 	gt_listener_close(&run->listener);
 	if (gt_manifest_save(&run->manifest, run->folder, &err) < 0)
 		gt_say("%s", err.text);
@@ -1174,8 +1177,14 @@ static int not_runnable(int result, const struct gt_error *err)
 	return result == -ENOENT ? GT_EXIT_NOT_FOUND : GT_EXIT_NOT_RUNNABLE;
 }
 
+static void look(void *context, pid_t program)
+{
+	gt_strangers_look(&((struct run *)context)->strangers, program);
+}
+
 static int run_program(struct run *run, struct gt_error *err)
 {
+	const struct gt_onlooker onlooker = {look, run, GT_STRANGERS_INTERVAL_NS};
 	struct gt_ending ending = {0};
 	bool not_run = false;
 	char *recording = gt_recording_find(run->program[0]);
@@ -1196,7 +1205,8 @@ static int run_program(struct run *run, struct gt_error *err)
 	if (result < 0)
 		return result;
 	run->manifest.start = gt_instant_now();
-	result = gt_process_run(run->program, run->environment.list.rows, &ending, &not_run, err);
+	result = gt_process_run(run->program, run->environment.list.rows, &onlooker, &ending,
+	                        &not_run, err);
 	if (result < 0) {
 		undo(run);
 		return not_run ? not_runnable(result, err) : result;

@@ -57,16 +57,41 @@ static void take_refused(struct gt_collection *collection, const struct gt_host_
 	                   facts->pid, facts->user, facts->text);
 }
 
+/* The child was recorded from when it started CUDA; GT_NONE: it was not. */
+static gt_id find_recorded(const struct gt_collection *collection, const struct gt_host_roll *roll,
+                           const struct gt_roll_facts *facts)
+{
+	const struct gt_trace *trace = collection->trace;
+
+	gt_array_each(const struct gt_capture, capture, &collection->captures) {
+		const struct gt_process *process = &trace->processes.rows[capture->process];
+
+		if (process->pid == facts->pid && process->started_ticks == facts->started_ticks &&
+		    strcmp(gt_trace_text(trace, process->host), roll->host) == 0)
+			return capture->process;
+	}
+	return GT_NONE;
+}
+
 static void take_forked(struct gt_collection *collection, const struct gt_host_roll *roll,
                         const struct gt_roll_line *line)
 {
 	const struct gt_roll_facts *facts = &line->facts;
-	const gt_id process = add_process(collection->trace, roll, facts);
+	gt_id process = find_recorded(collection, roll, facts);
 
+	if (process != GT_NONE) {
+		add_calls(collection->trace, process, line->launches, line->calls);
+		gt_collection_note(collection, process, "roll",
+		                   "%s (process %u), forked from process %u, called NVTX before it "
+		                   "started CUDA: %" PRIu64 " calls are only counted",
+		                   facts->program, facts->pid, facts->parent_pid, line->calls);
+		return;
+	}
+	process = add_process(collection->trace, roll, facts);
 	add_calls(collection->trace, process, line->launches, line->calls);
 	gt_collection_note(collection, process, "roll",
 	                   "%s (process %u) is not recorded: it was forked from process %u after "
-	                   "that had started CUDA, and called CUDA itself",
+	                   "that had started to be recorded, and called CUDA or NVTX itself",
 	                   facts->program, facts->pid, facts->parent_pid);
 }
 

@@ -372,6 +372,7 @@ void gt_pm_release(struct gt_pm_sampler *sampler)
 	gt_chip_release(&sampler->chip);
 	gt_image_release(&sampler->availability);
 	gt_image_release(&sampler->data);
+	gt_image_release(&sampler->empty);
 	sampler->count = 0;
 }
 

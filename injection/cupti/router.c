@@ -20,8 +20,8 @@ _Static_assert(GT_SOURCE_COUNT <= TIMES_SHIFT, "every source has a bit");
 
 uint32_t gt_call_correlation(void)
 {
-	for (uint32_t i = 0; i < GT_SOURCE_COUNT; i++)
-		if (gt_own.heard[i].depth > 0)
+	for (uint32_t i = 0; i < GT_SOURCE_COUNT && (i == 0 || gt_own.rest); i++)
+		if (gt_heard_of(&gt_own, i)->depth > 0)
 			return gt_own.correlation;
 	return 0;
 }
@@ -85,21 +85,24 @@ static RARE void enter_nested(struct gt_router *router, const struct gt_route *r
                               uint32_t depth, struct gt_call call)
 {
 	call.depth = (uint8_t)depth;
-	gt_own.nested[route->nest][depth - 1] = route->enter(router->session, route->state, call);
+	gt_own.rest->nested[route->nest][depth - 1] =
+		route->enter(router->session, route->state, call);
 }
 
 static RARE void leave_nested(struct gt_router *router, const struct gt_route *route,
                               uint32_t depth, struct gt_call call)
 {
 	call.depth = (uint8_t)depth;
-	route->leave(router->session, route->state, call, gt_own.nested[route->nest][depth - 1]);
+	route->leave(router->session, route->state, call,
+	             gt_own.rest->nested[route->nest][depth - 1]);
 }
 
 static inline void enter(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
 	struct gt_own *own = &gt_own;
-	const uint32_t depth = own->heard[i].depth++;
+	struct gt_heard *heard = gt_heard_of(own, i);
+	const uint32_t depth = heard->depth++;
 
 	if (__builtin_expect(depth > 0, 0)) {
 		if (depth < route->levels)
@@ -107,20 +110,20 @@ static inline void enter(struct gt_router *router, uint32_t i, struct gt_call ca
 		return;
 	}
 	own->correlation = call.data->correlationId;
-	own->heard[i].keep = route->enter(router->session, route->state, call);
+	heard->keep = route->enter(router->session, route->state, call);
 }
 
 static inline void leave(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
-	struct gt_own *own = &gt_own;
-	const uint32_t depth = own->heard[i].depth;
+	struct gt_heard *heard = gt_heard_of(&gt_own, i);
+	const uint32_t depth = heard->depth;
 
 	if (depth == 0)
 		return; /* the call began before recording did */
-	own->heard[i].depth = (uint8_t)(depth - 1);
+	heard->depth = (uint8_t)(depth - 1);
 	if (__builtin_expect(depth == 1, 1))
-		route->leave(router->session, route->state, call, own->heard[i].keep);
+		route->leave(router->session, route->state, call, heard->keep);
 	else if (depth <= route->levels)
 		leave_nested(router, route, depth - 1, call);
 }
@@ -161,12 +164,15 @@ static RARE void enter_measured(struct gt_router *router, uint32_t sources, stru
 static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_CallbackDomain domain,
                           CUpti_CallbackId id, const void *data)
 {
+	static const struct gt_heard nothing = {0};
 	const int saved = errno;
 
 	for (; sources; sources &= sources - 1) {
 		const uint32_t i = first_of(sources);
 		const struct gt_route *route = &router->routes[i];
-		void *kept = gt_own.heard[i].depth ? gt_own.heard[i].keep : NULL;
+		const struct gt_heard *heard =
+			i == 0 || gt_own.rest ? gt_heard_of(&gt_own, i) : &nothing;
+		void *kept = heard->depth ? heard->keep : NULL;
 
 		if (router->handlers[i]->event)
 			router->handlers[i]->event(router->session, route->state, domain, id, data,
@@ -175,14 +181,21 @@ static RARE void tell_all(struct gt_router *router, uint32_t sources, CUpti_Call
 	errno = saved;
 }
 
-/* The calls that the thread was in when recording ended have returned since. */
-static RARE void begin_anew(const struct gt_router *router, uint32_t times)
+/*
+ * The calls that the thread was in when recording ended have returned since. False: there is no
+ * memory for what it is in the middle of.
+ */
+static RARE bool begin_anew(const struct gt_router *router, uint32_t times)
 {
 	const int saved = errno;
 
+	if (!gt_own_has_rest())
+		return false;
+	gt_emit_watch_end(router->session);
 	gt_own_leave_calls(times);
 	gt_emit_abandon(router->session);
 	errno = saved;
+	return true;
 }
 
 /* The route whose calls are counted; router->count: no source records calls. */
@@ -199,7 +212,7 @@ static uint32_t counted_route(const struct gt_router *router)
 static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call call)
 {
 	const struct gt_route *route = &router->routes[i];
-	void *kept = gt_own.heard[i].keep;
+	void *kept = gt_heard_of(&gt_own, i)->keep;
 
 	if (!kept || !gt_is_recorded(router->session))
 		return false;
@@ -209,11 +222,14 @@ static bool is_recorded(struct gt_router *router, uint32_t i, struct gt_call cal
 
 static void pass_enter(struct gt_router *router, uint32_t i, struct gt_call call)
 {
-	const uint32_t depth = gt_own.heard[i].depth++;
+	struct gt_heard *heard;
 
-	if (depth > 0)
+	if (!gt_own_has_rest())
 		return;
-	gt_own.heard[i].keep = NULL;
+	heard = gt_heard_of(&gt_own, i);
+	if (heard->depth++ > 0)
+		return;
+	heard->keep = NULL;
 	if (gt_thread_is_ours())
 		gt_own_call_enter(router->session, call.data->correlationId);
 }
@@ -222,7 +238,8 @@ static void pass_leave(struct gt_router *router, uint32_t i, struct gt_call call
 {
 	uint32_t result;
 
-	if (gt_own.heard[i].depth == 0 || --gt_own.heard[i].depth > 0)
+	if (!gt_own_has_rest() || gt_heard_of(&gt_own, i)->depth == 0 ||
+	    --gt_heard_of(&gt_own, i)->depth > 0)
 		return;
 	result = gt_call_result(call);
 	if (gt_thread_is_ours()) {
@@ -310,8 +327,8 @@ static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain doma
 			pass_by(router, domain, call);
 		return;
 	}
-	if (gt_own.times != times)
-		begin_anew(router, times);
+	if (gt_own.times != times && !begin_anew(router, times))
+		return;
 	if (!is_of_call(domain))
 		tell_all(router, sources, domain, id, data);
 	else if (call.data->callbackSite == CUPTI_API_ENTER)
@@ -483,4 +500,10 @@ void gt_router_activate(struct gt_router *router, uint32_t routes)
 
 	/* Pairs with the acquire in on_callback. */
 	atomic_store_explicit(&router->active, times << TIMES_SHIFT | routes, memory_order_release);
+}
+
+uint32_t gt_router_times(const struct gt_router *router)
+{
+	return (uint32_t)(atomic_load_explicit(&router->active, memory_order_relaxed) >>
+	                  TIMES_SHIFT);
 }

@@ -146,6 +146,9 @@ void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bo
 /* From now on the sources of these routes hear what they want; with 0 nobody hears anything. */
 void gt_router_activate(struct gt_router *router, uint32_t routes);
 
+/* How often anybody began to hear: gt_own.times of a thread that was heard since the last time. */
+uint32_t gt_router_times(const struct gt_router *router);
+
 uint32_t gt_route_bit(const struct gt_router *router, const struct gt_route *route);
 
 #endif

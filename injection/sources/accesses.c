@@ -11,6 +11,8 @@
  * and whether it made a node of a graph, its own records say.
  */
 
+enum { MOST_OF_CALL = 2 * GT_ACCESSES_MOST }; /* accesses: 64 copies of a batch */
+
 static bool put(struct gt_session *session, struct gt_call call, uint64_t now, uint64_t stream,
                 const struct gt_access_fact *fact)
 {
@@ -40,16 +42,20 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	const struct gt_access_call *what = gt_access_call_find(call.driver, call.id);
 	const struct gt_access_fact rest = {.kind = GT_ACCESS_COPY_TO};
 	struct gt_access_facts facts;
+	unsigned count = 0;
 	uint64_t now;
 
 	(void)state;
 	if (!what)
 		return NULL;
-	gt_access_call_read(what, call.data, &facts);
 	now = gt_stamp();
-	for (unsigned i = 0; i < facts.count; i++)
-		if (!put(session, call, now, facts.stream, &facts.list[i]))
-			return NULL;
+	do {
+		gt_access_call_read(what, call.data, count, &facts);
+		for (unsigned i = 0; i < facts.count; i++)
+			if (!put(session, call, now, facts.stream, &facts.list[i]))
+				return NULL;
+		count += facts.count;
+	} while (facts.is_full && count < MOST_OF_CALL);
 	if (facts.is_cut)
 		(void)put(session, call, now, facts.stream, &rest);
 	return NULL;

@@ -182,11 +182,9 @@ static bool is_known(bool driver, CUpti_CallbackId id)
 
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	const struct gt_settings *settings = gt_settings_of(session);
 	int result;
 
-	if (!*settings->capture_kernels && !*settings->capture_sequence &&
-	    !settings->capture_graphs)
+	if (!gt_captured_work(session))
 		return 0;
 	result = gt_kept_graphs_init(state, err);
 	if (result == 0)

@@ -196,7 +196,7 @@ static int capture_before(struct gt_session *session, struct kernel_capture *ker
 	if (result < 0)
 		return result;
 	result = capture_graph(session, kernels, &whole, call, err);
-	gt_kept_graphs_give(kept, whole.graph);
+	gt_capture_give_graph(session, &kernels->thread, whole.graph);
 	return result;
 }
 
@@ -355,7 +355,7 @@ static bool enter_graph(struct gt_session *session, struct kernel_capture *kerne
 		return false;
 	}
 	is_begun = begin_node(session, kernels, launch, call, graph);
-	gt_kept_graphs_give(kept, graph);
+	gt_capture_give_graph(session, &kernels->thread, graph);
 	return is_begun;
 }
 
@@ -421,7 +421,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	}
 	if (!gt_launch_read(call.id, call.data, &launch))
 		return gt_capture_step(call.id) ? &kernels->choice : NULL;
-	if (atomic_load_explicit(&kernels->thread.turn.on, memory_order_acquire))
+	if (gt_launch_turn_is_on(&kernels->thread.turn))
 		kept = enter_launch(session, kernels, &launch, call);
 	errno = saved;
 	return kept;
@@ -475,7 +475,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		return gt_fail(err, EINVAL,
 		               "no launches are captured: GPUTRACE_KERNEL_COUNTERS has launches "
 		               "run several times, and only one of both is done");
-	kernels->choice.wanted = settings->capture_graphs ? GT_LAUNCH_GRAPH : GT_LAUNCH_KERNEL;
+	kernels->choice.wanted = gt_captured_work(session) == GT_CAPTURED_GRAPHS ? GT_LAUNCH_GRAPH
+	                                                                         : GT_LAUNCH_KERNEL;
 	kernels->graphs = gt_graph_steps_new();
 	if (!kernels->graphs)
 		return gt_fail(err, ENOMEM, "no launches are captured: there is no memory for it");
@@ -488,6 +489,14 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	if (result == 0)
 		gt_launch_choice_want(session);
 	return result;
+}
+
+static bool pause_for(struct gt_session *session, void *state, uint32_t times)
+{
+	struct kernel_capture *kernels = state;
+
+	(void)session;
+	return gt_launch_turn_pause(&kernels->thread.turn, &kernels->choice, times);
 }
 
 static void stop(struct gt_session *session, void *state)
@@ -516,6 +525,7 @@ const struct gt_source gt_source_kernel_capture = {
 	.name = "kernel_capture",
 	.state_size = sizeof(struct kernel_capture),
 	.start = start,
+	.pause = pause_for,
 	.stop = stop,
 	.run = run,
 	.runs_when_asked = true,

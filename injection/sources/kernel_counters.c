@@ -460,7 +460,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 
 	if (!gt_launch_read(call.id, call.data, &launch))
 		return gt_capture_step(call.id) ? &counters->choice : NULL;
-	if (!atomic_load_explicit(&counters->turn.on, memory_order_acquire))
+	if (!gt_launch_turn_is_on(&counters->turn))
 		return NULL;
 	if (gt_launch_choice_ask(session, &counters->choice, &launch, call, &number) ==
 	    GT_LAUNCH_TAKEN)
@@ -486,6 +486,14 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 }
 
 /* ---- its end ---- */
+
+static bool pause_for(struct gt_session *session, void *state, uint32_t times)
+{
+	struct kernel_counters *counters = state;
+
+	(void)session;
+	return gt_launch_turn_pause(&counters->turn, &counters->choice, times);
+}
 
 /* What was profiled, and what that cost; CUPTI's objects stay, as the driver may be gone by now. */
 static void stop(struct gt_session *session, void *state)
@@ -514,6 +522,7 @@ const struct gt_source gt_source_kernel_counters = {
 	.name = "kernel_counters",
 	.state_size = sizeof(struct kernel_counters),
 	.start = start,
+	.pause = pause_for,
 	.stop = stop,
 	.hears = {.enter = enter, .leave = leave, .event = event},
 };

@@ -175,15 +175,12 @@ static int start_asking(struct gt_session *session, struct memory *memory, struc
 
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	const struct gt_settings *settings = gt_settings_of(session);
 	struct memory *memory = state;
 
-	memory->silent = !settings->memory;
+	memory->silent = !gt_settings_of(session)->memory;
 	if (!memory->silent)
 		start_recording(session, memory);
-	if (!*settings->capture_kernels && !*settings->capture_sequence)
-		return 0;
-	return start_asking(session, memory, err);
+	return gt_captured_work(session) ? start_asking(session, memory, err) : 0;
 }
 
 static void cuda_up(struct gt_session *session, void *state)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,19 +33,22 @@ enum { FUNCTIONS_MAX = 2048 };
 
 enum { LOADINGS = 64 };
 
-#define NO_ENTRY UINT32_MAX
+#define NOT_KEPT 0
 
 /* A call that is under way in which a module may be loaded. */
 struct loading {
 	_Atomic bool used;
-	uint32_t entry; /* of the module that was, NO_ENTRY */
+	uint32_t number; /* of the module that was, NOT_KEPT */
 };
 
 struct modules {
 	bool captures; /* launches are captured: which module is which is followed */
 	struct loading loadings[LOADINGS];
-	_Atomic uint32_t entries; /* that are filled or being filled */
+	pthread_mutex_t lock; /* of those that follow */
 	struct gt_kept_module kept[GT_KEPT_MODULES];
+	uint32_t count;
+	uint32_t noted;              /* numbers that were given out */
+	bool crowded;                /* there was no place for one, and that is noted */
 	_Atomic uint32_t loaded;     /* so many have been, since the start */
 	_Atomic uint64_t kept_bytes; /* of the modules that were kept, */
 	_Atomic bool left_out;       /* and that one could not be was noted */
@@ -158,36 +162,76 @@ static uint32_t context_of(const struct gt_session *session, const CUpti_Resourc
 	return context;
 }
 
-/* Notes a module for those who want its image. Returns its place, NO_ENTRY where there is none. */
-static uint32_t note_kept(struct modules *modules, CUcontext context, uint64_t hash,
-                          const CUpti_ModuleResourceData *module)
+static void note_crowded(struct gt_session *session)
 {
-	uint32_t place;
-	struct gt_kept_module *kept;
-
-	if (!modules->captures ||
-	    atomic_load_explicit(&modules->entries, memory_order_relaxed) >= GT_KEPT_MODULES)
-		return NO_ENTRY;
-	place = atomic_fetch_add_explicit(&modules->entries, 1, memory_order_relaxed);
-	if (place >= GT_KEPT_MODULES)
-		return NO_ENTRY;
-	kept = &modules->kept[place];
-	kept->hash = hash;
-	kept->size = module->cubinSize;
-	kept->context = context;
-	kept->cupti_id = module->moduleId;
-	/* Pairs with the acquire of who looks for one. */
-	atomic_store_explicit(&kept->phase, GT_MODULE_KEPT, memory_order_release);
-	return place;
+	gt_count(session, GT_LEDGER_modules_not_kept, 1);
+	gt_note(session, "modules",
+	        "more than 16384 modules are loaded at a time: launches of functions of the others "
+	        "are not captured");
 }
 
-const struct gt_kept_module *gt_kept_modules(struct gt_session *session, uint32_t *count)
+/* Notes a module for those who want its image. Returns its number, NOT_KEPT where it has no place. */
+static uint32_t note_kept(struct gt_session *session, struct modules *modules,
+                          struct gt_kept_module module)
 {
-	const struct modules *modules = gt_source_state(session, &gt_source_modules);
-	const uint32_t entries = atomic_load_explicit(&modules->entries, memory_order_relaxed);
+	bool is_news = false;
 
-	*count = entries < GT_KEPT_MODULES ? entries : GT_KEPT_MODULES;
-	return modules->kept;
+	if (!modules->captures)
+		return NOT_KEPT;
+	pthread_mutex_lock(&modules->lock);
+	module.number = modules->count < GT_KEPT_MODULES ? ++modules->noted : NOT_KEPT;
+	if (module.number != NOT_KEPT) {
+		modules->kept[modules->count++] = module;
+	} else {
+		is_news = !modules->crowded;
+		modules->crowded = true;
+	}
+	pthread_mutex_unlock(&modules->lock);
+	if (is_news)
+		note_crowded(session);
+	return module.number;
+}
+
+/* With the lock: how many have a lower number. */
+static uint32_t count_before(const struct modules *modules, uint32_t number)
+{
+	uint32_t begin = 0;
+	uint32_t end = modules->count;
+
+	while (begin < end) {
+		const uint32_t middle = begin + (end - begin) / 2;
+
+		if (modules->kept[middle].number < number)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin;
+}
+
+bool gt_kept_module_before(struct gt_session *session, uint32_t number,
+                           struct gt_kept_module *module)
+{
+	struct modules *modules = gt_source_state(session, &gt_source_modules);
+	uint32_t count;
+
+	pthread_mutex_lock(&modules->lock);
+	count = count_before(modules, number);
+	if (count > 0)
+		*module = modules->kept[count - 1];
+	pthread_mutex_unlock(&modules->lock);
+	return count > 0;
+}
+
+static void note_handle(struct modules *modules, uint32_t number, CUmodule handle)
+{
+	uint32_t place;
+
+	pthread_mutex_lock(&modules->lock);
+	place = count_before(modules, number);
+	if (place < modules->count && modules->kept[place].number == number)
+		modules->kept[place].handle = handle;
+	pthread_mutex_unlock(&modules->lock);
 }
 
 static void load(struct gt_session *session, struct modules *modules,
@@ -211,10 +255,15 @@ static void load(struct gt_session *session, struct modules *modules,
 		read.traits |= keep(session, modules, module, read.hash);
 	}
 	if (read.traits & GT_RECORD_MODULE_KEPT) {
-		const uint32_t entry = note_kept(modules, resource->context, read.hash, module);
+		const uint32_t number =
+			note_kept(session, modules,
+		                  (struct gt_kept_module){.hash = read.hash,
+		                                          .size = module->cubinSize,
+		                                          .context = resource->context,
+		                                          .cupti_id = module->moduleId});
 
 		if (loading)
-			loading->entry = entry;
+			loading->number = number;
 	}
 	record = gt_emit_begin(session, GT_RECORD_module, sizeof(*record));
 	if (!record)
@@ -226,12 +275,16 @@ static void load(struct gt_session *session, struct modules *modules,
 
 static void forget_kept(struct modules *modules, CUcontext context, uint32_t cupti_id)
 {
-	uint32_t count = atomic_load_explicit(&modules->entries, memory_order_relaxed);
+	uint32_t left = 0;
 
-	for (uint32_t i = 0; i < count && i < GT_KEPT_MODULES; i++)
-		if (modules->kept[i].context == context && modules->kept[i].cupti_id == cupti_id)
-			atomic_store_explicit(&modules->kept[i].phase, GT_MODULE_UNLOADED,
-			                      memory_order_relaxed);
+	if (!modules->captures)
+		return;
+	pthread_mutex_lock(&modules->lock);
+	for (uint32_t i = 0; i < modules->count; i++)
+		if (modules->kept[i].context != context || modules->kept[i].cupti_id != cupti_id)
+			modules->kept[left++] = modules->kept[i];
+	modules->count = left;
+	pthread_mutex_unlock(&modules->lock);
 }
 
 static void unload(struct gt_session *session, uint32_t context,
@@ -306,7 +359,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 		                                             memory_order_acquire,
 		                                             memory_order_relaxed))
 			continue;
-		loading->entry = NO_ENTRY;
+		loading->number = NOT_KEPT;
 		return loading;
 	}
 	return NULL;
@@ -320,21 +373,19 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	(void)session;
 	if (!loading)
 		return;
-	if (loading->entry != NO_ENTRY && gt_call_result(call) == 0)
-		atomic_store_explicit(&modules->kept[loading->entry].handle, module_of(call),
-		                      memory_order_relaxed);
+	if (loading->number != NOT_KEPT && gt_call_result(call) == 0)
+		note_handle(modules, loading->number, module_of(call));
 	atomic_store_explicit(&loading->used, false, memory_order_release);
 }
 
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
-	const struct gt_settings *settings = gt_settings_of(session);
 	struct modules *modules = state;
 
 	(void)err;
-	modules->captures = *settings->capture_kernels || *settings->capture_sequence ||
-	                    settings->capture_graphs;
-	modules->keep_bytes = settings->keep_modules_bytes;
+	pthread_mutex_init(&modules->lock, NULL);
+	modules->captures = gt_captured_work(session) != GT_CAPTURED_NOTHING;
+	modules->keep_bytes = gt_settings_of(session)->keep_modules_bytes;
 	if (modules->captures && modules->keep_bytes == 0)
 		modules->keep_bytes = KEPT_FOR_CAPTURES;
 	gt_want(session, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);

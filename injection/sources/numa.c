@@ -19,7 +19,7 @@
  * yet, and what a driver mapped.
  */
 
-enum { PAGES_OF_A_SIDE = 4, SIDES = GT_ACCESSES_MOST };
+enum { PAGES_OF_A_SIDE = 4, SIDES = 16 }; /* that are asked about at once */
 
 struct state {
 	_Atomic bool refused; /* the kernel does not tell: it is asked once */
@@ -107,6 +107,8 @@ static void set_memory(struct gt_record_copy_place *record, const struct side *s
 	record->address = side->address;
 	record->size_bytes = side->size_bytes;
 	record->pages = told(side);
+	record->memory_node = -1;
+	record->pages_there = 0;
 	for (unsigned i = 0; i < PAGES_OF_A_SIDE; i++) {
 		const unsigned pages = on_node(side, side->nodes[i]);
 
@@ -117,27 +119,47 @@ static void set_memory(struct gt_record_copy_place *record, const struct side *s
 	}
 }
 
-/* The side of which more pages are anywhere is the host's. */
-static void set_side(struct gt_record_copy_place *record, const struct side *sides, unsigned count)
+/* The side of which more pages are anywhere is the host's: of these, or one that was found before. */
+static void look_at(struct gt_session *session, struct state *state,
+                    const struct gt_access_fact *list, unsigned count,
+                    struct gt_record_copy_place *place)
 {
-	const struct side *host = NULL;
+	struct pages pages = {.count = 0};
+	struct side sides[SIDES];
+	unsigned used = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		if (told(&sides[i]) > (host ? told(host) : 0))
-			host = &sides[i];
-	if (host)
-		set_memory(record, host);
+		if (list[i].kind != GT_ACCESS_FILL)
+			add_side(&pages, &sides[used++], &list[i]);
+	if (!ask(session, state, &pages, sides, used))
+		return;
+	for (unsigned i = 0; i < used; i++)
+		if (told(&sides[i]) > place->pages)
+			set_memory(place, &sides[i]);
 }
 
-static unsigned read_sides(const struct gt_access_facts *facts, struct pages *pages,
-                           struct side *sides)
+static bool has_copy(const struct gt_access_facts *facts)
 {
-	unsigned count = 0;
-
 	for (unsigned i = 0; i < facts->count; i++)
 		if (facts->list[i].kind != GT_ACCESS_FILL)
-			add_side(pages, &sides[count++], &facts->list[i]);
-	return count;
+			return true;
+	return false;
+}
+
+static void find_place(struct gt_session *session, struct state *state,
+                       const struct gt_access_facts *facts, struct gt_record_copy_place *place)
+{
+	const int before = errno; /* the program's */
+	unsigned node;
+
+	if (syscall(SYS_getcpu, &place->cpu, &node, NULL) == 0)
+		place->cpu_node = (int32_t)node;
+	for (unsigned i = 0; i < facts->count; i += SIDES) {
+		const unsigned rest = facts->count - i;
+
+		look_at(session, state, facts->list + i, rest < SIDES ? rest : SIDES, place);
+	}
+	errno = before;
 }
 
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
@@ -146,28 +168,16 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	struct gt_record_copy_place place = {.cpu_node = -1, .memory_node = -1};
 	struct gt_record_copy_place *record;
 	struct gt_access_facts facts;
-	struct side sides[SIDES];
-	struct pages pages = {.count = 0};
-	unsigned node;
-	unsigned count;
 
 	if (!what)
 		return NULL;
-	gt_access_call_read(what, call.data, &facts);
-	count = read_sides(&facts, &pages, sides);
-	if (count == 0)
+	gt_access_call_read(what, call.data, 0, &facts);
+	if (!has_copy(&facts))
 		return NULL;
-
-	const int before = errno; /* the program's */
-
 	place.start_ns = place.end_ns = gt_stamp();
 	place.correlation = call.data->correlationId;
 	place.flags = call.driver ? GT_RECORD_DRIVER_API : 0;
-	if (syscall(SYS_getcpu, &place.cpu, &node, NULL) == 0)
-		place.cpu_node = (int32_t)node;
-	if (ask(session, state, &pages, sides, count))
-		set_side(&place, sides, count);
-	errno = before;
+	find_place(session, state, &facts, &place);
 	record = gt_emit_begin(session, GT_RECORD_copy_place, sizeof(*record));
 	if (!record)
 		return NULL;

@@ -13,16 +13,14 @@
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	const struct gt_settings *settings = gt_settings_of(session);
-	/* As source sequence_capture has it: only one of these is done. */
-	const bool sequences = *settings->capture_sequence && !*settings->capture_kernels &&
-	                       !*settings->kernel_counters;
+	const char *watched = gt_captured_work(session) == GT_CAPTURED_SEQUENCES
+	                              ? settings->capture_sequence
+	                              : settings->launches_range;
 
 	(void)state;
 	(void)err;
 	gt_nvtx_domains_init(session);
-	gt_nvtx_of(session)->watches = gt_nvtx_watch_init(&gt_nvtx_of(session)->watch,
-	                                                  sequences ? settings->capture_sequence
-	                                                            : settings->launches_range);
+	gt_nvtx_of(session)->watches = gt_nvtx_watch_init(&gt_nvtx_of(session)->watch, watched);
 	gt_nvtx_names_replay(session);
 	if (gt_nvtx_of(session)->named_late)
 		gt_nvtx_note_missed(session);

@@ -227,7 +227,7 @@ static int add_graph(struct gt_session *session, struct sequence_capture *sequen
 		return result;
 	result = gt_graph_steps_add(session, &sequences->thread, sequences->graphs, &launch, graph,
 	                            err);
-	gt_kept_graphs_give(kept, graph);
+	gt_capture_give_graph(session, &sequences->thread, graph);
 	return result;
 }
 
@@ -405,8 +405,7 @@ static void end_occurrence(void *context, uint32_t occurrence)
 	struct sequence_capture *sequences = gt_source_state(session, &gt_source_sequence_capture);
 	const int saved = errno;
 
-	if (gt_is_recording(session) &&
-	    atomic_load_explicit(&sequences->thread.turn.on, memory_order_relaxed) &&
+	if (gt_is_recording(session) && gt_launch_turn_is_on(&sequences->thread.turn) &&
 	    atomic_load_explicit(&sequences->open, memory_order_acquire) == occurrence &&
 	    take_turn(session, sequences, occurrence)) {
 		/* Whoever had the turn before may have settled it, and begun the next one. */
@@ -473,7 +472,7 @@ static void *enter_call(struct gt_session *session, struct sequence_capture *seq
 static void enter_foreign(struct gt_session *session, struct sequence_capture *sequences,
                           struct gt_call call)
 {
-	if (atomic_load_explicit(&sequences->thread.turn.on, memory_order_acquire))
+	if (gt_launch_turn_is_on(&sequences->thread.turn))
 		(void)enter_call(session, sequences, call);
 }
 
@@ -499,7 +498,7 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	}
 	if (call.driver && gt_capture_step(call.id))
 		return &sequences->choice;
-	if (atomic_load_explicit(&sequences->thread.turn.on, memory_order_acquire))
+	if (gt_launch_turn_is_on(&sequences->thread.turn))
 		kept = enter_call(session, sequences, call);
 	errno = saved;
 	return kept;
@@ -628,7 +627,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	if (!*settings->capture_sequence)
 		return 0;
-	if (*settings->kernel_counters || *settings->capture_kernels || settings->capture_graphs)
+	if (gt_captured_work(session) != GT_CAPTURED_SEQUENCES)
 		return gt_fail(
 			err, EINVAL,
 			"no sequences are captured: launches are, or are run several times for "
@@ -655,6 +654,23 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	gt_want_nested(session);
 	gt_nvtx_watch_tell(&gt_nvtx_of(session)->watch, end_occurrence, session);
 	return 0;
+}
+
+/* What happens from here on is not heard: an occurrence that is open would lack it. */
+static bool pause_for(struct gt_session *session, void *state, uint32_t times)
+{
+	struct sequence_capture *sequences = state;
+	const uint32_t open = atomic_load_explicit(&sequences->open, memory_order_acquire);
+	struct gt_record_captured_launch told;
+
+	if (!gt_launch_turn_pause(&sequences->thread.turn, &sequences->choice, times))
+		return false;
+	if (times != GT_PAUSED || open == 0 || atomic_exchange(&sequences->refused, open) == open)
+		return true;
+	told = told_of(sequences, open);
+	gt_capture_emit_refused(session, &sequences->thread, &told, "",
+	                        "recording was switched off before the range ended");
+	return true;
 }
 
 static void stop(struct gt_session *session, void *state)
@@ -685,6 +701,7 @@ const struct gt_source gt_source_sequence_capture = {
 	.name = "sequence_capture",
 	.state_size = sizeof(struct sequence_capture),
 	.start = start,
+	.pause = pause_for,
 	.stop = stop,
 	.run = run,
 	.runs_when_asked = true,

@@ -461,19 +461,24 @@ Test(advice, on_pageable_copies_is_not_given_for_small_or_pinned_ones)
 	done();
 }
 
-/* So many copies of 4 KB, one every 5 us, by calls of 4 us. */
-static void add_small_copies(int count, gt_count flags)
+/* So many copies, one every 5 us, by calls of 4 us. */
+static void add_copies_of(int count, gt_count flags, gt_size bytes)
 {
 	for (gt_time i = 0; i < count; i++) {
 		const gt_id call =
 			trace_call(&trace, thread, "cudaMemcpy", i * 5000, i * 5000 + 4000);
-		struct gt_copy *copy = trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 4000,
+		struct gt_copy *copy = trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, bytes,
 		                                  i * 5000 + 2000, i * 5000 + 3000);
 
 		trace.api_calls.rows[call].kind = GT_API_COPY;
 		copy->api_call = call;
 		copy->flags = flags;
 	}
+}
+
+static void add_small_copies(int count, gt_count flags)
+{
+	add_copies_of(count, flags, 4000);
 }
 
 /* Covers ADVICE(small_copies). */
@@ -493,6 +498,21 @@ Test(advice, on_small_copies_leaves_out_what_their_calls_wait_for)
 	scene_begin(1000000);
 	add_small_copies(200, 0);
 	trace_kernel(&trace, trace_stream(&trace, process, device), shape, 0, 1000000);
+	ask();
+	expect_silence("small_copies");
+	done();
+}
+
+Test(advice, on_small_copies_takes_64_KiB_for_small_and_no_byte_more)
+{
+	scene_begin(1000000);
+	add_copies_of(200, GT_ASYNC, 65536);
+	ask();
+	expect_rule("small_copies", "change",
+	            "200 copies of at most 64 KiB between the host and GPU 0 moved 13.1 MB in all");
+	done();
+	scene_begin(1000000);
+	add_copies_of(200, GT_ASYNC, 65537);
 	ask();
 	expect_silence("small_copies");
 	done();

@@ -86,6 +86,45 @@ Test(advice, on_uneven_blocks_is_worth_what_is_waited_for_the_last)
 	done();
 }
 
+/* What a block of a kernel told, in a range that ends so many ms after the begin of the kernel. */
+static void tell_of(gt_id kernel, const char *name, const double *ends_ms)
+{
+	const gt_time start_ns = trace.kernels.rows[kernel].start_ns - TRACE_START_NS;
+
+	for (gt_count i = 0; i < 4; i++)
+		trace_device_event(&trace, kernel, GT_DEVICE_RANGE, name, i, start_ns,
+		                   start_ns + (gt_time)(ends_ms[i] * 1e6));
+}
+
+/* The advice on a kernel that begins with these words. */
+static bool is_said(const char *words)
+{
+	for (size_t i = 0; i < row_count(&advice, "advice"); i++)
+		if (strstr(cell(&advice, "advice", i, "advice")->text, words))
+			return true;
+	return false;
+}
+
+/* Each kernel has its own: that another one's is worse is no reason of it. */
+Test(advice, on_uneven_blocks_names_a_range_of_the_kernel_itself)
+{
+	const double uneven[] = {1, 1, 1, 3};
+	const double worse[] = {0.5, 0.5, 0.5, 5};
+
+	scene_begin(10000000);
+	shape = trace_shape(&trace, "work", 4, 256);
+	trace_kernel(&trace, stream, shape, 1000000, 4000000);
+	trace_kernel(&trace, stream, trace_shape(&trace, "other", 4, 256), 4000000, 9000000);
+	tell_of(0, "row", uneven);
+	tell_of(1, "column", worse);
+	ask();
+	cr_expect(is_said("row takes 2.00 times as long"));
+	cr_expect(is_said("column takes 3.08 times as long"));
+	cr_expect(is_said("The multiprocessors of work are done"));
+	cr_expect(is_said("The multiprocessors of other are done"));
+	done();
+}
+
 /* Covers ADVICE(tail_effect): an H200 holds 132 x 8 blocks of 256 threads. */
 Test(advice, on_a_tail_is_worth_the_room_in_the_last_wave)
 {
@@ -188,6 +227,28 @@ Test(advice, on_occupancy_is_not_given_where_something_is_used_to_its_most)
 	measure("dram_throughput_percent", 5);
 	measure("sm_throughput_percent", 40);
 	measure("memory_throughput_percent", 90); /* the L2 cache */
+	ask_again();
+	expect_silence("low_occupancy");
+	done();
+}
+
+/* One block of 255 registers fits on each of 132 multiprocessors. */
+Test(advice, on_occupancy_is_not_given_where_there_are_no_more_blocks)
+{
+	begin(132, 256);
+	launched()->registers = 255;
+	measure("dram_throughput_percent", 20);
+	measure("sm_throughput_percent", 40);
+	ask();
+	expect_rule("low_occupancy", "change", "work waits most of its time");
+	done();
+	begin(131, 256);
+	launched()->registers = 255;
+	measure("dram_throughput_percent", 20);
+	measure("sm_throughput_percent", 40);
+	ask();
+	expect_silence("low_occupancy");
+	forget();
 	ask_again();
 	expect_silence("low_occupancy");
 	done();

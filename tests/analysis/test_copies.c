@@ -142,6 +142,21 @@ Test(copies, of_pageable_memory_are_remarked_on)
 	scene_end();
 }
 
+Test(copies, into_pageable_memory_are_remarked_on_too)
+{
+	scene_begin(1000000);
+	trace_copy(&trace, stream, GT_COPY_DEVICE_TO_HOST, 100, 0, 20);
+	run_report(&result, "copies", &trace);
+	cr_expect(not(has_remark(&result, "Pageable")));
+	gt_result_release(&result);
+
+	trace_copy(&trace, stream, GT_COPY_DEVICE_TO_HOST, 100, 20, 30)->dst_kind =
+		GT_MEMORY_PAGEABLE;
+	run_report(&result, "copies", &trace);
+	cr_expect(has_remark(&result, "Pageable"));
+	scene_end();
+}
+
 Test(copies, above_the_peak_are_explained)
 {
 	scene_begin(1000000);

@@ -3,6 +3,7 @@
 #include "analysis/path_account.h"
 #include "base/error.h"
 #include "model/filter.h"
+#include "model/names.h"
 
 #define US(time) ((gt_time)(time)*1000)
 
@@ -435,4 +436,21 @@ Test(critical_path, of_a_range_that_did_not_end_saves_nothing_by_itself)
 	expect_bounded();
 	/* The host is what lasts: of its time the call is known. */
 	expect_saved("launches cost nothing", 3);
+}
+
+/* Copies and fills are work of the GPU as kernels are, in ranges and of processes. */
+Test(critical_path, counts_copies_as_time_of_the_gpu)
+{
+	const gt_id step = trace_range(&trace, thread, GT_NONE, "step", 0, US(40));
+	const gt_id asked = call_in(step, "cudaMemcpyAsync", 10, 20);
+	size_t row;
+
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 64, US(30), US(90))->api_call = asked;
+	kernel(stream, call_in(step, "cudaLaunchKernel", 22, 25), shape, 90, 120);
+	trace.end_ns = TRACE_START_NS + US(120);
+	run_report(&result, "critical-path", &trace);
+	expect_kind("copies and fills", 60);
+	expect_kind("kernels", 30);
+	row = row_of("by_range", "range", "step");
+	expect_count(&result, "by_range", row, "gpu_ns", US(90));
 }

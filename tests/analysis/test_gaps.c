@@ -346,6 +346,24 @@ Test(gaps, between_nodes_of_one_graph_launch_are_not_the_hosts)
 	scene_end();
 }
 
+/* One call may ask for several pieces of work, as a copy of many rows does, and be no graph. */
+Test(gaps, between_what_one_other_call_asked_for_are_the_hosts)
+{
+	gt_id call;
+
+	scene_begin(100000);
+	call = trace_call(&trace, thread, "cudaMemcpy", 0, 900);
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 64, 100, 200)->api_call = call;
+	trace_copy(&trace, stream, GT_COPY_HOST_TO_DEVICE, 64, 450, 500)->api_call = call;
+	run_report(&result, "gaps", &trace);
+
+	expect_count(&result, "largest_gaps", 0, "duration_ns", 250);
+	expect_words(&result, "largest_gaps", 0, "host_call", "cudaMemcpy");
+	expect_waited_for("cudaMemcpy", 1, 250);
+	cr_expect(eq(sz, row_count(&result, "waited_for"), 1));
+	scene_end();
+}
+
 Test(gaps, are_around_graphs_that_were_recorded_as_a_whole)
 {
 	gt_id call;

@@ -471,6 +471,29 @@ Test(kernels, tell_first_launches_from_later_ones)
 	scene_release(&scene);
 }
 
+/* One first launch is by a call that was recorded, that on a second GPU is not. */
+Test(kernels, take_the_mean_of_first_calls_of_those_that_are_known)
+{
+	struct scene scene;
+	gt_id other;
+	gt_id shape;
+
+	scene_init(&scene);
+	shape = trace_shape(&scene.trace, "k", 4, 128);
+	other = trace_stream(&scene.trace, 0, trace_device(&scene.trace));
+	trace_kernel(&scene.trace, scene.stream, shape, 100, 900);
+	launched_by(&scene.trace, 5000);
+	trace_kernel(&scene.trace, other, shape, 200, 600);
+	trace_kernel(&scene.trace, scene.stream, shape, 1000, 1010);
+	launched_by(&scene.trace, 7);
+	run_report(&scene.result, "kernels", &scene.trace);
+	expect_count(&scene.result, "first_launches", 0, "first_calls", 2);
+	expect_count(&scene.result, "first_launches", 0, "first_ns", 600);
+	expect_count(&scene.result, "first_launches", 0, "first_host_ns", 5000);
+	expect_count(&scene.result, "first_launches", 0, "later_host_median_ns", 7);
+	scene_release(&scene);
+}
+
 /* Three steps, of which the last two are chosen; the last has no kernel of the second sort. */
 static void add_steps(struct gt_trace *trace)
 {

@@ -71,6 +71,22 @@ Test(occupancy, says_what_fits_and_what_the_last_wave_leaves_empty)
 	cr_expect(has_remark(&result, "1 of 2 launch shapes have up to one wave"));
 }
 
+/* Three blocks on each of 132 multiprocessors: with one more something waits for room. */
+Test(occupancy, names_no_change_up_to_one_wave)
+{
+	trace_kernel(&trace, stream, add_shape("full", 396), 100 * US, 300 * US);
+	trace_kernel(&trace, stream, add_shape("more", 397), 300 * US, 400 * US);
+	run_report(&result, "occupancy", &trace);
+	expect_words(&result, "occupancy", 0, "kernel", "full");
+	expect_real(&result, "occupancy", 0, "waves_per_sm", 1.0);
+	expect_unknown(&result, "occupancy", 0, "raise");
+	expect_unknown(&result, "occupancy", 0, "raised_percent");
+	expect_words(&result, "occupancy", 1, "kernel", "more");
+	expect_words(&result, "occupancy", 1, "raise", "64 registers");
+	expect_real(&result, "occupancy", 1, "raised_percent", 50.0);
+	cr_expect(has_remark(&result, "1 of 2 launch shapes have up to one wave"));
+}
+
 Test(occupancy, names_changes_that_let_more_blocks_fit)
 {
 	trace_kernel(&trace, stream, add_shape("half", 594), 100 * US, 200 * US);

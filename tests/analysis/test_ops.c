@@ -177,6 +177,22 @@ Test(ops, of_backward_go_on_when_a_module_is_called_inside_of_a_part)
 	expect_count(&result, "nn_modules", row, "min_ns", 12);
 }
 
+/* Another process has passes of its own, whenever it calls its model. */
+Test(ops, of_backward_go_on_when_another_process_calls_a_model)
+{
+	const gt_id other = trace_thread(&trace, trace_process(&trace, "other", 101), 9);
+	int row;
+
+	trace_range(&trace, other, GT_NONE, "nn.Module: Theirs", 0, 50);
+	train_backward(0);
+	run_report(&result, "ops", &trace);
+	row = module("layer", "backward");
+	expect_count(&result, "nn_modules", row, "calls", 1);
+	expect_count(&result, "nn_modules", row, "mean_ns", 120);
+	row = module("Net", "backward");
+	expect_count(&result, "nn_modules", row, "calls", 1);
+}
+
 /* Each launch of the graph is a call of the module, with what was captured inside it. */
 Test(ops, of_backward_in_graphs_are_called_as_often_as_these_are_launched)
 {

@@ -177,6 +177,21 @@ Test(overview, says_what_one_source_noted_in_one_line)
 	end();
 }
 
+/* What two processes noted are two lines, also on one topic. */
+Test(overview, says_what_each_process_noted_in_a_line_of_its_own)
+{
+	begin(1000);
+	add_note("python", "Blocks are recorded");
+	process = trace_process(&trace, "other", 101);
+	add_note("python", "There is no torch");
+	add_note("python", "There is no jax");
+	run_report(&result, "summary", &trace);
+	expect_text(said("note"), "Blocks are recorded");
+	expect_words(&result, "overview", row_count(&result, "overview") - 1, "text",
+	             "There is no torch. There is no jax");
+	end();
+}
+
 /* So many kernels of 10 us, each after a gap of so many microseconds. */
 static void add_kernels(int count, gt_time gap_us)
 {

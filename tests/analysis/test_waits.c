@@ -654,3 +654,25 @@ Test(waits, count_an_elapsed_time_for_both_events)
 	run_report(&result, "waits", &trace);
 	expect_count(&result, "events", 0, "unused_records", 0);
 }
+
+/* Handles are addresses: two processes may have an event at one. */
+Test(waits, count_an_elapsed_time_for_events_of_its_process)
+{
+	const gt_id other = trace_process(&trace, "other", 101);
+
+	for (gt_count i = 0; i < 3; i++)
+		*gt_array_push(&trace.events) = (struct gt_event){
+			.process = process, .number = i + 1, .handle = 16 + i, .records = 1};
+	trace.events.rows[2].process = other;
+	trace.events.rows[2].handle = 16;
+	add_event_call(GT_SYNC_EVENT_RECORD, 0, 10);
+	add_event_call(GT_SYNC_EVENT_RECORD, 2, 15);
+	add_event_call(GT_SYNC_EVENT_RECORD, 1, 20);
+	add_event_call(GT_SYNC_EVENT_ELAPSED_TIME, 1, 30);
+	trace.syncs.rows[3].value = 16;
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "events"), 2));
+	expect_count(&result, "events", 0, "unused_records", 0);
+	expect_count(&result, "events", 1, "records", 1);
+	expect_count(&result, "events", 1, "unused_records", 1);
+}

@@ -15,7 +15,7 @@ static int run_shell(const char *script, struct gt_ending *ending)
 	char *argv[] = {"sh", "-c", (char *)script, NULL};
 	bool not_run;
 
-	return gt_process_run(argv, environ, ending, &not_run, NULL);
+	return gt_process_run(argv, environ, NULL, ending, &not_run, NULL);
 }
 
 Test(process, passes_the_exit_status_on)
@@ -43,7 +43,7 @@ Test(process, says_when_there_is_no_program)
 	struct gt_error err = {0};
 	bool not_run = false;
 
-	cr_assert(eq(int, gt_process_run(argv, environ, &ending, &not_run, &err), -ENOENT));
+	cr_assert(eq(int, gt_process_run(argv, environ, NULL, &ending, &not_run, &err), -ENOENT));
 	cr_expect(not_run);
 	expect_text(err.text, "cannot run /nosuch/program: No such file or directory");
 }
@@ -54,7 +54,7 @@ Test(process, says_when_it_cannot_be_run)
 	struct gt_ending ending;
 	bool not_run = false;
 
-	cr_assert(eq(int, gt_process_run(argv, environ, &ending, &not_run, NULL), -EACCES));
+	cr_assert(eq(int, gt_process_run(argv, environ, NULL, &ending, &not_run, NULL), -EACCES));
 	cr_expect(not_run);
 }
 
@@ -65,7 +65,7 @@ Test(process, uses_the_environment_it_is_given)
 	struct gt_ending ending;
 	bool not_run;
 
-	cr_assert(eq(int, gt_process_run(argv, environment, &ending, &not_run, NULL), 0));
+	cr_assert(eq(int, gt_process_run(argv, environment, NULL, &ending, &not_run, NULL), 0));
 	cr_expect(eq(int, gt_ending_status(&ending), 0));
 }
 
@@ -76,7 +76,7 @@ static bool sees(const char *line)
 	struct gt_ending ending;
 	bool not_run;
 
-	cr_assert(eq(int, gt_process_run(argv, environ, &ending, &not_run, NULL), 0));
+	cr_assert(eq(int, gt_process_run(argv, environ, NULL, &ending, &not_run, NULL), 0));
 	return gt_ending_status(&ending) == 0;
 }
 

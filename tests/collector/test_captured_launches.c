@@ -75,6 +75,29 @@ Test(captured_launches, of_sequences_take_all_calls_out_of_times)
 	cr_expect(eq(u32, trace.api_calls.rows[2].flags & GT_PROFILED, 0));
 }
 
+/* Another process goes on meanwhile. */
+Test(captured_launches, of_sequences_hold_no_other_process_up)
+{
+	recording_add_string(&recording, NOTHING + 1, "step");
+	add_kernel(2000, 6);
+	recording_add(&recording, captured_launch, .start_ns = 2001, .end_ns = 2900,
+	              .correlation = 6, .context = CONTEXT, .number = 1, .bytes = 4096, .steps = 1,
+	              .bundle = BUNDLE, .reason = NOTHING, .range = NOTHING + 1);
+	recording_end(&recording, true);
+	recording_begin(&recording, "node-2-1");
+	recording_add_basics(&recording, 2);
+	add_kernel(2100, 6);
+	finish();
+	cr_assert(eq(sz, trace.processes.count, 2));
+	cr_assert(eq(sz, trace.api_calls.count, 2));
+	gt_array_each(const struct gt_api_call, call, &trace.api_calls) {
+		const gt_id owner = gt_trace_thread_process(&trace, call->thread);
+		const bool is_held_up = (call->flags & GT_PROFILED) != 0;
+
+		cr_expect(eq(int, is_held_up, trace.processes.rows[owner].pid == 1));
+	}
+}
+
 /* All kernels of a launch of a graph have its number. */
 Test(captured_launches, of_graphs_have_the_kernel_of_their_node)
 {

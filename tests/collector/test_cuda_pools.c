@@ -89,6 +89,34 @@ Test(cuda_pools, have_their_counters)
 	cr_expect(eq(u64, trace.pools.rows[2].handle, DEFAULT_HANDLE));
 }
 
+/* Two processes may have pools with one handle, and what is sampled is of the process's own. */
+Test(cuda_pools, have_no_counters_of_another_process)
+{
+	ADD(CREATE_POOL, 2000, .handle = HANDLE, .place = 1);
+	recording_end(&recording, true);
+	recording_begin(&recording, "node-2-1");
+	recording_add_basics(&recording, 2);
+	add_series(SERIES, STRING_NEXT, "bytes_in_use", 2500, 64);
+	add_series(SERIES + 1, STRING_NEXT + 1, "bytes_in_use", 2700, 65);
+	recording_add(&recording, cuda_pool, .time_ns = 2500, .handle = HANDLE, .series = SERIES,
+	              .device = 1, .kind = 1);
+	ADD(CREATE_POOL, 2600, .handle = HANDLE, .place = 1);
+	recording_add(&recording, cuda_pool, .time_ns = 2700, .handle = HANDLE,
+	              .series = SERIES + 1, .device = 1, .kind = 1);
+	finish();
+	cr_assert(eq(sz, trace.pools.count, 2));
+	cr_assert(eq(sz, trace.counters.count, 2));
+	gt_array_each(const struct gt_counter, counter, &trace.counters) {
+		const double value = trace.series.rows[counter->series].columns[0][0];
+
+		if (value < 65)
+			cr_expect(eq(u32, counter->pool, GT_NONE), "its process had no pool yet");
+		else
+			cr_expect(
+				eq(u32, trace.pools.rows[counter->pool].process, counter->process));
+	}
+}
+
 Test(cuda_pools, contexts_take_what_the_process_has_and_did_not_allocate)
 {
 	recording_add_string(&recording, STRING_NEXT, "process_memory_bytes");
@@ -98,6 +126,21 @@ Test(cuda_pools, contexts_take_what_the_process_has_and_did_not_allocate)
 	add_sample(1, 2100, NAN);
 	add_sample(1, 2200, 501000);
 	add_sample(1, 2300, 901000);
+	finish();
+	cr_expect(epsilon_eq(dbl, trace.contexts.rows[0].memory_bytes, 500000, 0));
+}
+
+/* Only what is there at the first reading is taken off what the process has then. */
+Test(cuda_pools, contexts_take_what_was_freed_before_the_first_reading)
+{
+	recording_add_string(&recording, STRING_NEXT, "process_memory_bytes");
+	recording_add(&recording, counter, .series = 1, .name = STRING_NEXT, .device = 1);
+	ADD(ALLOCATE, 2000, .address = 0x7000, .size_bytes = 1000);
+	ADD(ALLOCATE, 2020, .address = 0x8000, .size_bytes = 30000);
+	ADD(FREE, 2100, .address = 0x8000);
+	ADD(ALLOCATE, 2250, .address = 0x9000, .size_bytes = 7000);
+	add_sample(1, 2200, 501000);
+	ADD(FREE, 2300, .address = 0x7000);
 	finish();
 	cr_expect(epsilon_eq(dbl, trace.contexts.rows[0].memory_bytes, 500000, 0));
 }

@@ -35,17 +35,28 @@ static void add_member(uint64_t schema, uint32_t place, uint64_t type, uint64_t 
 	              .offset = offset, .name = text(name));
 }
 
-/* The data of a mark with this payload. */
-static const char *shown(uint64_t schema, const char *digits)
+static void add_data(uint32_t which, uint64_t schema, uint32_t place, const char *content)
+{
+	recording_add(&recording, range_data, .time_ns = 2000, .order = 1, .thread = TID,
+	              .schema = schema, .bytes = strlen(content) / 2, .which = which,
+	              .place = place, .content = text(content));
+}
+
+/* The data of a mark with the payloads that were added. */
+static const char *shown_all(void)
 {
 	recording_add(&recording, range_begin, .time_ns = 2000, .order = 1, .thread = TID,
 	              .kind = GT_RANGE_STEP_MARK, .level = GT_LEVEL_UNKNOWN);
-	recording_add(&recording, range_data, .time_ns = 2000, .order = 1, .thread = TID,
-	              .schema = schema, .bytes = strlen(digits) / 2, .place = GT_PLACE_PAYLOAD,
-	              .content = text(digits));
 	finish();
 	cr_assert(eq(sz, trace.marks.count, 1));
 	return gt_trace_text(&trace, trace.marks.rows[0].data);
+}
+
+/* The same of a mark with this payload. */
+static const char *shown(uint64_t schema, const char *digits)
+{
+	add_data(0, schema, GT_PLACE_PAYLOAD, digits);
+	return shown_all();
 }
 
 Test(payloads, are_numbers_by_their_type)
@@ -81,6 +92,21 @@ Test(payloads, have_each_entry_once)
 		add_member(STRUCT, 0, 16, 0, "value");
 	}
 	expect_text(shown(STRUCT, "07000000"), "[{\"value\":7}]");
+}
+
+/* All payloads point to a text at the same place; two of the pointers led to one. */
+Test(payloads, show_their_own_texts)
+{
+	add_schema(STRUCT, 1, 16);
+	add_member(STRUCT, 0, 17, 0, "size");
+	add_member(STRUCT, 1, 75, 8, "label");
+	for (uint32_t which = 0; which < 4; which++)
+		add_data(which, STRUCT, GT_PLACE_PAYLOAD, "05000000000000000010000000000000");
+	add_data(1, 0, 8, "one");
+	add_data(3, 0, 8, "three");
+	add_data(3, 0, 0, "of no pointer");
+	expect_text(shown_all(), "[{\"size\":5,\"label\":null},{\"size\":5,\"label\":\"one\"},"
+	                         "{\"size\":5,\"label\":null},{\"size\":5,\"label\":\"three\"}]");
 }
 
 Test(payloads, name_the_values_of_enums)

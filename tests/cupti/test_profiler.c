@@ -40,3 +40,40 @@ Test(profiler, needs_each_of_its_functions)
 	cr_expect(not(gt_profiler_open(&profiler, NULL)));
 	cr_expect(eq(ptr, (void *)(uintptr_t)profiler.cuptiProfilerHostInitialize, NULL));
 }
+
+static unsigned asked;
+static int answer;
+
+static int initialise(struct gt_profiler_initialize *params)
+{
+	cr_expect(eq(sz, params->size, GT_PROFILER_SIZE_OF_initialize));
+	asked++;
+	return answer;
+}
+
+Test(profiler, begins_once_in_a_process)
+{
+	struct gt_profiler profiler = {.cuptiProfilerInitialize = initialise};
+
+	cr_expect(eq(int, gt_profiler_initialise(&profiler), 0));
+	cr_expect(profiler.initialised);
+	cr_expect(eq(int, gt_profiler_initialise(&profiler), 0));
+	cr_expect(eq(uint, asked, 1));
+}
+
+/* Whoever comes second is told as well, and may be luckier. */
+Test(profiler, has_not_begun_where_it_was_refused)
+{
+	enum { BUSY = 39 };
+	struct gt_profiler profiler = {.cuptiProfilerInitialize = initialise};
+
+	answer = BUSY;
+	cr_expect(eq(int, gt_profiler_initialise(&profiler), BUSY));
+	cr_expect(not(profiler.initialised));
+	cr_expect(eq(int, gt_profiler_initialise(&profiler), BUSY));
+	cr_expect(eq(uint, asked, 2));
+	answer = 0;
+	cr_expect(eq(int, gt_profiler_initialise(&profiler), 0));
+	cr_expect(profiler.initialised);
+	cr_expect(eq(uint, asked, 3));
+}

@@ -10,8 +10,14 @@
 #include "exporters/sample.h"
 #include "model/kernel_names.h"
 
-enum { KERNEL_IID = 19, NAME_IID = 20, LAUNCH = 21 };       /* of a slice */
-enum { EVENT_NAMES = 2, KERNELS = 1000, ARG_NAMES = 1001 }; /* tables of interned entries */
+enum { KNOWN = 7 }; /* of an argument: a text that the file interned */
+enum { KERNEL_IID = 19, NAME_IID = 20, LAUNCH = 21 }; /* of a slice */
+enum {
+	EVENT_NAMES = 2,
+	ANNOTATION_TEXTS = 29,
+	KERNELS = 1000,
+	ARG_NAMES = 1001
+}; /* tables of interned entries */
 
 static struct gt_trace trace;
 static struct file file;
@@ -293,6 +299,52 @@ Test(arguments, of_what_came_from_a_graph_name_its_node_and_who_made_it)
 	cr_expect(number_in(argument(message_in(slice(0), LAUNCH), 3, "made_on_thread"), 3) == 51);
 	expect_number(1, "graph_node", 9);
 	expect_words(1, "made_by", "cuLaunchKernel");
+}
+
+static void expect_known(unsigned n, const char *name, const char *expected)
+{
+	const uint64_t iid = number_in(argument(message_in(slice(n), LAUNCH), 3, name), KNOWN);
+
+	cr_expect(text_is(interned(ANNOTATION_TEXTS, iid), 2, expected), "%s is not %s", name,
+	          expected);
+}
+
+static bool has_argument(unsigned n, const char *name)
+{
+	struct field argument;
+
+	for (unsigned i = 0; find_nth(message_in(slice(n), LAUNCH), 3, i, &argument); i++)
+		if (text_is(interned(ARG_NAMES, number_in(argument.bytes, 1)), 2, name))
+			return true;
+	return false;
+}
+
+/* Two ranges may have to do with what a graph ran: one launched it, in the other it was captured. */
+Test(arguments, of_what_came_from_a_graph_name_both_its_ranges)
+{
+	const gt_id capture =
+		sample_range(&trace, 0, GT_NONE, "capture", SAMPLE_START + 10, SAMPLE_START + 50);
+	const gt_id replay =
+		sample_range(&trace, 0, GT_NONE, "replay", SAMPLE_START + 60, SAMPLE_START + 90);
+	const gt_id call =
+		sample_call(&trace, 0, "cudaGraphLaunch", SAMPLE_START + 70, SAMPLE_START + 80);
+	struct gt_kernel *kernel;
+
+	add_nodes("cuLaunchKernel");
+	gt_array_each(struct gt_graph_node, node, &trace.graph_nodes) {
+		node->range = capture;
+		node->for_range = GT_NONE;
+	}
+	trace.api_calls.rows[call].range = replay;
+	kernel = sample_kernel(&trace, 0, 0, call, SAMPLE_START + 100, SAMPLE_START + 200);
+	kernel->graph = 77;
+	kernel->node = 1;
+	sample_kernel(&trace, 0, 0, call, SAMPLE_START + 300, SAMPLE_START + 400);
+	write();
+	expect_known(0, "range", "replay");
+	expect_known(0, "captured_in", "capture");
+	expect_known(1, "range", "replay");
+	cr_expect(not(has_argument(1, "captured_in")));
 }
 
 /* What a damaged recording may hold. */

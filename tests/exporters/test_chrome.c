@@ -231,6 +231,22 @@ Test(chrome, keeps_two_processes_on_one_gpu_apart)
 	expect_line("\"args\":{\"name\":\"stream 7 (rank 2)\"}}");
 }
 
+/* Each GPU has a stream 7: only a second one of the same GPU gets another number. */
+Test(chrome, gives_streams_of_several_gpus_their_own_numbers)
+{
+	sample_stream(&trace, sample_context(&trace, 0, sample_device(&trace, 5, 1)), 7);
+	sample_stream(&trace, sample_context(&trace, 0, 1), 7);
+	for (gt_id i = 0; i < 3; i++)
+		sample_kernel(&trace, i, 0, GT_NONE, SAMPLE_START + 100 + 100 * i,
+		              SAMPLE_START + 200 + 100 * i);
+	write_all();
+	expect_line("\"pid\":2,\"tid\":7,\"ts\":0.100,");
+	expect_line("\"pid\":5,\"tid\":7,\"ts\":0.200,");
+	expect_line("\"pid\":5,\"tid\":16777216,\"ts\":0.300,");
+	expect_line("{\"ph\":\"M\",\"name\":\"thread_name\",\"ts\":0.000,\"pid\":5,\"tid\":7,"
+	            "\"args\":{\"name\":\"stream 7\"}}");
+}
+
 Test(chrome, makes_calls_of_a_thread_lie_in_each_other_or_behind)
 {
 	sample_call(&trace, 0, "cudaMemcpy", SAMPLE_START + 100, SAMPLE_START + 500);
@@ -423,6 +439,34 @@ Test(chrome, shows_ranges_that_overlap_as_asynchronous_events)
 	            "\"args\":{\"kind\":\"nvtx\",\"path\":\"step/async\"}}");
 	expect_line("{\"ph\":\"e\",\"cat\":\"user_annotation\",\"name\":\"async\",\"id\":2,"
 	            "\"pid\":50,\"tid\":51,\"ts\":8.000}");
+}
+
+/* A kernel that a range of its own launched. */
+static void add_step(const char *name, gt_id stream, gt_time call_ns, gt_time start_ns,
+                     gt_time end_ns)
+{
+	const gt_id step = sample_range(&trace, 0, GT_NONE, name, SAMPLE_START + call_ns,
+	                                SAMPLE_START + call_ns + 90);
+	const gt_id call = sample_call(&trace, 0, "cudaLaunchKernel", SAMPLE_START + call_ns + 10,
+	                               SAMPLE_START + call_ns + 20);
+
+	trace.api_calls.rows[call].range = step;
+	sample_kernel(&trace, stream, 0, call, SAMPLE_START + start_ns, SAMPLE_START + end_ns);
+}
+
+/* What overlaps on a stream cannot be drawn as slices; what runs on two streams can. */
+Test(chrome, shows_ranges_that_overlap_on_two_streams_as_slices)
+{
+	sample_stream(&trace, 0, 8);
+	add_step("first", 0, 1000, 6000, 7500);
+	add_step("second", 1, 1100, 6500, 8500);
+	add_step("third", 1, 1200, 7000, 9000);
+	write_all();
+	expect_line("{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"first\",\"pid\":2,"
+	            "\"tid\":7,\"ts\":6.000,\"dur\":1.500,");
+	expect_line("{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"second\",\"pid\":2,"
+	            "\"tid\":8,\"ts\":6.500,\"dur\":2.000,");
+	expect_line("{\"ph\":\"b\",\"cat\":\"gpu_user_annotation\",\"name\":\"third\",");
 }
 
 Test(chrome, leaves_ranges_open_that_did_not_end)

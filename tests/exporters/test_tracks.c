@@ -32,7 +32,7 @@ static void copy_text(char *to, size_t size, struct bytes text)
 	snprintf(to, size, "%.*s", (int)(text.end - text.at), text.at ? (const char *)text.at : "");
 }
 
-enum { BEGIN = 1, END = 2 }; /* any other type is a mark */
+enum { BEGIN = 1, END = 2, VALUE = 4 }; /* any other type is a mark */
 
 /* A text that the sequence interned, by table and number. */
 static struct bytes find_text(const struct file *file, uint64_t sequence, uint32_t table,
@@ -119,6 +119,8 @@ static struct slices read_all_slices(const struct file *file)
 		if (count_in(packet, TRACK_EVENT) == 0)
 			continue;
 		times_ns[sequence] += (gt_time)number_in(packet, TIMESTAMP);
+		if (number_in(message_in(packet, TRACK_EVENT), 9) == VALUE)
+			continue;
 		if (number_in(message_in(packet, TRACK_EVENT), 9) != END)
 			begin_slice(&slices, file, packet, uuids[sequence], times_ns[sequence]);
 		if (number_in(message_in(packet, TRACK_EVENT), 9) != BEGIN)
@@ -357,6 +359,50 @@ Test(critical_path, is_a_track_of_its_process)
 		found++;
 	}
 	cr_expect(found == 5);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* One thread begins, another goes on and launches. */
+static void make_threads(struct gt_trace *trace)
+{
+	gt_id process;
+
+	gt_trace_init(trace);
+	process = sample_process(trace, "app", 50);
+	sample_thread(trace, process, 51);
+	sample_thread(trace, process, 52);
+	sample_stream(trace, sample_context(trace, process, sample_device(trace, 0, 0)), 13);
+	sample_shape(trace, "_Z4stepv", "step()", 4);
+	(void)add_call(trace, "cudaMalloc", 100, 200);
+	trace->api_calls.rows[add_call(trace, "cudaMalloc", 300, 400)].thread = 1;
+	trace->api_calls.rows[add_call(trace, "cudaLaunchKernel", 450, 480)].thread = 1;
+	sample_kernel(trace, 0, 0, 2, SAMPLE_START + 600, SAMPLE_START + 5000);
+	sample_finish(trace, SAMPLE_START + 5000);
+}
+
+/* The path goes through both threads: what each did is a slice for itself. */
+Test(critical_path, keeps_what_two_threads_did_apart)
+{
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+	unsigned found = 0;
+
+	make_threads(&trace);
+	file = export(&trace, true);
+	slices = read_all_slices(&file);
+	for (unsigned i = 0; i < slices.count; i++) {
+		const struct slice *slice = &slices.rows[i];
+
+		if (strcmp(slice->category, "path") != 0 || strcmp(slice->name, "host") != 0)
+			continue;
+		cr_expect(lt(uint, found, 2));
+		cr_expect(slice->start_ns == (found ? 200 : 100), "%lld",
+		          (long long)slice->start_ns);
+		found++;
+	}
+	cr_expect(eq(uint, found, 2));
 	free(file.bytes);
 	gt_trace_release(&trace);
 }
@@ -997,6 +1043,62 @@ Test(counters, of_programs_are_lines_below_their_process)
 	}
 	cr_expect(count == 2 && seen[0] == 2.5 && seen[1] == 4.0);
 	cr_expect(eq(u64, file.counts.skipped, 0));
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* ---- memory ---- */
+
+/* The mark of memory whose call has that name; there is one. */
+static const struct slice *find_mark(const struct file *file, const struct slices *slices,
+                                     const char *function)
+{
+	const struct slice *found = NULL;
+	struct field annotation;
+	char text[64];
+
+	for (unsigned i = 0; i < slices->count; i++) {
+		const struct slice *slice = &slices->rows[i];
+
+		if (strstr(slice->track, "memory") == NULL ||
+		    !find_annotation(file, slice, "function", &annotation))
+			continue;
+		copy_text(text, sizeof(text),
+		          find_text(file, slice->sequence, 29, number_in(annotation.bytes, 17)));
+		if (strcmp(text, function) != 0)
+			continue;
+		cr_assert(eq(ptr, (void *)found, NULL), "%s has two", function);
+		found = slice;
+	}
+	cr_assert(ne(ptr, (void *)found, NULL), "%s has none", function);
+	return found;
+}
+
+Test(memory, names_the_call_that_made_it_and_the_one_that_ended_it)
+{
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+	gt_id process;
+
+	gt_trace_init(&trace);
+	process = sample_process(&trace, "app", 42);
+	sample_thread(&trace, process, 51);
+	sample_thread(&trace, process, 52);
+	sample_context(&trace, process, sample_device(&trace, 0, 0));
+	sample_allocation(&trace, GT_MEMORY_CALL_ALLOCATE, 4096, SAMPLE_START + 100,
+	                  SAMPLE_START + 900);
+	sample_memory_call(&trace, "cudaFree", GT_MEMORY_CALL_FREE, 0, SAMPLE_START + 800)->thread =
+		1;
+	trace.allocations.rows[0].ended_by = 1;
+	sample_finish(&trace, SAMPLE_START + 5000);
+	file = export(&trace, true);
+	slices = read_all_slices(&file);
+	/* It is there when the call has returned. */
+	cr_expect(eq(i64, find_mark(&file, &slices, "cudaMalloc")->start_ns, 200));
+	expect_number(&file, find_mark(&file, &slices, "cudaMalloc"), "thread", 51);
+	cr_expect(eq(i64, find_mark(&file, &slices, "cudaFree")->start_ns, 900));
+	expect_number(&file, find_mark(&file, &slices, "cudaFree"), "thread", 52);
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

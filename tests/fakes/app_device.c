@@ -36,6 +36,7 @@ static int is_plain;      /* the module has no variable */
 static int is_argument;   /* the ring's address is asked for */
 static int is_kernel;     /* launched by a handle of no context */
 static int is_graph;      /* launched as a node that was made by hand */
+static int is_reloaded;   /* the module, between two launches */
 static int destroys;      /* the context, at the end */
 static int never_closes;  /* writers go on for ever */
 static const char *end = "exit";
@@ -195,6 +196,16 @@ static uint64_t ring_of(CUmodule module)
 	return variable | 1;
 }
 
+static CUfunction load(CUmodule *module)
+{
+	CUfunction function;
+
+	MUST(cuModuleLoadData, module,
+	     is_plain || is_argument ? "plain" : "gputrace_device_ring_1");
+	MUST(cuModuleGetFunction, &function, *module, "_Z4workv");
+	return function;
+}
+
 static void run(CUcontext *context)
 {
 	CUmodule module;
@@ -202,15 +213,17 @@ static void run(CUcontext *context)
 
 	MUST(cuInit, 0);
 	MUST(cuCtxCreate, context, NULL, 0, 0);
-	MUST(cuModuleLoadData, &module,
-	     is_plain || is_argument ? "plain" : "gputrace_device_ring_1");
-	MUST(cuModuleGetFunction, &function, module, "_Z4workv");
+	function = load(&module);
 	(void)gputrace_device_name("work");
 	(void)gputrace_device_name("step");
 	(void)gputrace_device_name("step");
 	if (*another)
 		(void)gputrace_device_name(another);
 	for (uint64_t i = 0; i < launches; i++) {
+		if (i && is_reloaded) {
+			MUST(cuModuleUnload, module);
+			function = load(&module);
+		}
 		launch(function);
 		play_launch(i, ring_of(module));
 	}
@@ -229,7 +242,8 @@ static void say(void)
 static void usage(void)
 {
 	(void)fputs("usage: app_device [--writers N] [--events N] [--launches N] [--pause US]\n"
-	            "       [--plain] [--argument] [--kernel] [--graph] [--destroy] [--for-ever]\n"
+	            "       [--plain] [--argument] [--kernel] [--graph] [--reload] [--destroy]\n"
+	            "       [--for-ever]\n"
 	            "       [--name TEXT] [--end exit|_exit|abort|kill|exec|fork]\n",
 	            stderr);
 	exit(2);
@@ -240,9 +254,10 @@ static int read_flag(const char *word)
 	const struct {
 		const char *word;
 		int *flag;
-	} flags[] = {{"--plain", &is_plain},   {"--argument", &is_argument},
-	             {"--kernel", &is_kernel}, {"--graph", &is_graph},
-	             {"--destroy", &destroys}, {"--for-ever", &never_closes}};
+	} flags[] = {{"--plain", &is_plain},       {"--argument", &is_argument},
+	             {"--kernel", &is_kernel},     {"--graph", &is_graph},
+	             {"--reload", &is_reloaded},   {"--destroy", &destroys},
+	             {"--for-ever", &never_closes}};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (strcmp(flags[i].word, word) == 0)

@@ -146,15 +146,17 @@ static CUgraph make_by_hand(float by)
 	return graph;
 }
 
-/* A kernel, a graph of two that wait for nothing of each other, and a kernel. */
+/* A kernel, a graph of two that wait for nothing of each other, or of none, and a kernel. */
 static CUgraph make_child(void)
 {
 	CUgraph graph;
 	CUgraph child;
 
 	MUST(cuGraphCreate, &child, 0);
-	(void)add_scale(child, NULL, 0, memory[1], 3);
-	(void)add_scale(child, NULL, 0, memory[2], 5);
+	if (!is("hollow")) {
+		(void)add_scale(child, NULL, 0, memory[1], 3);
+		(void)add_scale(child, NULL, 0, memory[2], 5);
+	}
 	MUST(cuGraphCreate, &graph, 0);
 	nodes[0] = add_scale(graph, NULL, 0, memory[1], 2);
 	MUST(cuGraphAddChildGraphNode, &nodes[1], graph, &nodes[0], 1, child);
@@ -356,7 +358,7 @@ static CUgraph make(void)
 		return capture(capture_round_trip);
 	if (is("pinned"))
 		return capture(capture_pinned);
-	if (is("child") || is("childchange"))
+	if (is("child") || is("childchange") || is("hollow"))
 		return make_child();
 	if (is("many"))
 		return make_many();
@@ -369,7 +371,7 @@ static CUgraph make(void)
 	if (is("written"))
 		return make_written();
 	if (is("hand") || is("renamed") || is("update") || is("set") || is("disabled") ||
-	    is("disabledupdate") || is("gone"))
+	    is("disabledupdate") || is("gone") || is("busy"))
 		return make_by_hand(2);
 	return make_refused();
 }
@@ -478,7 +480,11 @@ static void step(uint64_t number)
 	nvtxRangePushA("step");
 	if (is("renamed"))
 		rename_node(number);
+	if (is("busy")) /* nothing can be captured before it ends */
+		launch_scale(memory[2], 2, streams[1]);
 	MUST(cuGraphLaunch, executable, streams[0]);
+	if (is("busy"))
+		MUST(cuGraphExecDestroy, executable);
 	if (is("twice")) {
 		launch_scale(memory[2], 2, streams[0]);
 		MUST(cuGraphLaunch, executable, streams[1]);

@@ -336,6 +336,47 @@ static uint64_t register_pair(nvtxDomainHandle_t domain, uint64_t tensor)
 	return CALL(nvtxPayloadSchemaRegister(domain, &schema));
 }
 
+/* A struct that ends with the pointer to a text, and one that is nothing else. */
+struct remark {
+	int32_t number;
+	const char *words;
+};
+
+static uint64_t register_remark(nvtxDomainHandle_t domain, const char *member, uint64_t offset,
+                                uint64_t bytes)
+{
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{.type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING, .name = member, .offset = offset},
+	};
+	const nvtxPayloadSchemaAttr_t schema = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+	                     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = 1,
+		.payloadStaticSize = bytes,
+	};
+
+	return CALL(nvtxPayloadSchemaRegister(domain, &schema));
+}
+
+static void remarks(nvtxDomainHandle_t domain)
+{
+	const struct remark remark = {7, "at the end"};
+	const char *words = "nothing else";
+	const uint64_t schema =
+		register_remark(domain, "words", offsetof(struct remark, words), sizeof(remark));
+	const nvtxPayloadData_t data[] = {
+		{schema, sizeof(remark), &remark},
+		{register_remark(domain, "text", 0, sizeof(words)), sizeof(words), &words},
+		{schema, sizeof(remark) - 1, &remark},
+	};
+
+	CALL(nvtxMarkPayload(domain, data, 3));
+}
+
 static void payload_events(void)
 {
 	nvtxDomainHandle_t domain = CALL(nvtxDomainCreateA("payloads"));
@@ -372,6 +413,7 @@ static void payload_events(void)
 	event.payload.ullValue = (uint64_t)(uintptr_t)(data + 1);
 	CALL(nvtxDomainMarkEx(domain, &event));
 	CALL(nvtxRangeEndPayload(domain, id, data + 3, 1));
+	remarks(domain);
 }
 
 static void counters(void)

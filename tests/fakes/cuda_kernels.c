@@ -143,6 +143,18 @@ static void run_vary(const struct fake_activity *kernel)
 		values[i] = (float)((time + i) % 1000);
 }
 
+/* replay_alternate(float *values, int count): 7 and 8 in turn, in every other element */
+static void run_alternate(const struct fake_activity *kernel)
+{
+	static _Atomic uint32_t times;
+	const size_t count = elements(kernel, 8);
+	const uint32_t time = atomic_fetch_add(&times, 1);
+	float *values = reach(word(kernel, 0), count * sizeof(*values));
+
+	for (size_t i = 0; values && i < count; i += 2)
+		values[i] = time % 2 ? 8 : 7;
+}
+
 /* replay_reciprocal(float *values, int count): an infinity of each 0 */
 static void run_reciprocal(const struct fake_activity *kernel)
 {
@@ -404,6 +416,7 @@ static const struct fake_known_kernel known[] = {
 	{"replay_spill", {8, 4}, run_spill},
 	{"replay_half", {8, 4}, run_half},
 	{"replay_vary", {8, 4}, run_vary},
+	{"replay_alternate", {8, 4}, run_alternate},
 	{"replay_reciprocal", {8, 4}, run_reciprocal},
 	{"replay_fault", {0}, run_fault},
 	{"replay_brittle", {8, 4}, run_brittle},

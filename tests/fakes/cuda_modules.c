@@ -119,6 +119,19 @@ void fake_function_load(CUfunction function, CUcontext context)
 	fake_tell(&overhead);
 }
 
+/* Where the variable of a module was that is gone: that of the next one lies there again. */
+static _Atomic(void *) left_variable;
+
+static void make_variable(CUmodule module)
+{
+	module->variable = atomic_exchange(&left_variable, NULL);
+	if (!module->variable)
+		(void)fake_allocate(sizeof(uint64_t), CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
+		                    &module->variable);
+	if (module->variable)
+		memset(module->variable, 0, sizeof(uint64_t));
+}
+
 static CUresult load_data(CUmodule *module, const void *image)
 {
 	CUresult result = image ? fake_usable() : CUDA_ERROR_INVALID_VALUE;
@@ -133,10 +146,8 @@ static CUresult load_data(CUmodule *module, const void *image)
 		made->size = size_of(image);
 		/* The program may free it: what is loaded later is a copy. */
 		made->image = memcpy(calloc(1, made->size + 1), image, made->size);
-		if (!is_cubin(made->image) && strstr(made->image, VARIABLE) &&
-		    fake_allocate(sizeof(uint64_t), CUPTI_ACTIVITY_MEMORY_KIND_DEVICE,
-		                  &made->variable) == CUDA_SUCCESS)
-			memset(made->variable, 0, sizeof(uint64_t));
+		if (!is_cubin(made->image) && strstr(made->image, VARIABLE))
+			make_variable(made);
 		*module = made;
 		if (!fake_cuda.script.lazy)
 			load(made);
@@ -169,8 +180,11 @@ CUresult cuModuleUnload(CUmodule module)
 		fake_tell_resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, module->context,
 		                   NULL, &data);
 	}
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS) {
 		fake_variables_drop(module);
+		if (module->variable)
+			atomic_store(&left_variable, module->variable);
+	}
 	API_END(result);
 }
 

@@ -519,6 +519,28 @@ Test(device_writer, takes_runs_that_grow)
 	}
 }
 
+/* The first chunk of a run says what found no room before it; of the others there is nothing. */
+Test(device_writer, says_what_is_missing_once_in_a_run)
+{
+	begin_kernel(MANY_CHUNKS, 0);
+	write_marks(&writer, 9 * FULL); /* in 1, 2 and 6 */
+	for (uint32_t i = 10; i < MANY_CHUNKS; i++)
+		memory.states[i] = GPUTRACE_DEVICE_OPEN;
+	memory.states[1] = GPUTRACE_DEVICE_OPEN;
+	write_marks(&writer, GPUTRACE_WRITER_RETRY);
+	for (uint32_t i = 10; i < MANY_CHUNKS; i++)
+		memory.states[i] = GPUTRACE_DEVICE_FREE;
+	write_marks(&writer, GPUTRACE_WRITER_RETRY + 7 * FULL);
+	gputrace_writer_close(&writer);
+	cr_expect(eq(u64, memory.ring->lost, GPUTRACE_WRITER_RETRY));
+	for (uint32_t i = 0; i < MANY_CHUNKS; i++) {
+		const struct gputrace_device_chunk *chunk = &memory.chunks[i];
+
+		cr_expect(eq(u64, chunk->lost, chunk->part == 9 ? GPUTRACE_WRITER_RETRY : 0),
+		          "chunk %u, part %u", i, chunk->part);
+	}
+}
+
 Test(device_writer, ends_a_run_where_a_chunk_is_taken)
 {
 	begin_kernel(MANY_CHUNKS, 0);

@@ -757,7 +757,7 @@ Test(folder, changes_no_file_that_is_not_a_capture)
 	leave(&process, "a.arena", "manifest.json");
 	write_file("manifest.json", manifest, sizeof(manifest));
 	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG));
-	expect_text(err.text, "a.arena: it is not a gputrace capture");
+	expect_text(err.text, "a.arena: it is of another capture than the one beside it");
 	read_file("manifest.json", &after);
 	cr_assert(eq(sz, after.size, sizeof(manifest)));
 	cr_expect(eq(int, memcmp(after.bytes, manifest, sizeof(manifest)), 0));
@@ -867,23 +867,53 @@ Test(folder, that_is_not_there_is_an_error)
 /* What an arena says is not believed where it would make a file of another name. */
 Test(folder, makes_no_file_but_the_capture_beside_the_arena)
 {
-	static const char *const names[] = {"../a.capture", "b.capture", "a.capturex", "", "a"};
+	static const char another[] = "a.arena: it is of another capture than the one beside it";
+	static const char damaged[] = "a.arena: the arena's header is damaged";
+	static const struct {
+		const char *name;
+		const char *said;
+	} named[] = {{"b.capture", another},
+	             {"aa.capture", another},
+	             {"a.capturex", another},
+	             {"../a.capture", damaged},
+	             {"", damaged}};
 	struct gt_salvage result;
 	struct process process;
 	struct gt_error err = {0};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		struct gt_arena_header *header;
+
 		die(&process, 3000);
-		leave(&process, "a.arena", names[i]);
-		unlink(path_of("a.capture"));
+		header = process.test.arena.header;
+		snprintf(header->capture, sizeof(header->capture), "%s", named[i].name);
+		write_file("a.arena", process.test.memory, process.test.size);
 		cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), -EBADMSG), "%s",
-		          names[i]);
-		expect_text(err.text,
-		            "a.arena: it is of another capture than the one beside it");
+		          named[i].name);
+		expect_text(err.text, named[i].said);
 		cr_expect(exists("a.arena"));
 		cr_expect(not(exists("a.capture")));
 		cr_expect(not(exists("../a.capture")));
+		cr_expect(not(exists("b.capture")));
 		unlink(path_of("a.arena"));
 		bury(&process);
 	}
+}
+
+/* A process lets nobody write its arena. Root may nevertheless, others have to be let. */
+Test(folder, gives_up_an_arena_that_nobody_may_write)
+{
+	struct gt_salvage result;
+	struct process process;
+	struct gt_error err = {0};
+
+	cr_assert(geteuid() != 0 || (chown(folder, 65534, (gid_t)-1) == 0 && seteuid(65534) == 0));
+	die(&process, 3000);
+	leave(&process, "a.arena", "a.capture");
+	cr_assert(eq(int, chmod(path_of("a.arena"), 0400), 0));
+	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), 0), "%s", err.text);
+	cr_expect(eq(u32, result.arenas, 1));
+	expect_salvaged(&process, "a.arena", "a.capture");
+	bury(&process);
+	(void)!seteuid(getuid());
 }

@@ -18,7 +18,7 @@ static struct gt_access_facts read_call(bool driver, CUpti_CallbackId id, const 
 
 	memset(&facts, 0xaa, sizeof(facts));
 	cr_assert(ne(ptr, (void *)(uintptr_t)call, NULL), "callback id %u", id);
-	gt_access_call_read(call, &data, &facts);
+	gt_access_call_read(call, &data, 0, &facts);
 	return facts;
 }
 

@@ -19,7 +19,14 @@ static struct gt_error err;
 static struct {
 	size_t most_bytes;
 	bool hangs;
+	int taken;    /* things that are there */
+	int fails_at; /* the so many-th call to take or fill one */
 } gpu;
+
+static bool fails(void)
+{
+	return gpu.fails_at && --gpu.fails_at == 0;
+}
 
 static CUresult name_error(CUresult code, const char **text)
 {
@@ -32,6 +39,9 @@ static CUresult take_memory(CUdeviceptr *address, size_t bytes)
 {
 	if (gpu.most_bytes && bytes > gpu.most_bytes)
 		return CUDA_ERROR_OUT_OF_MEMORY;
+	if (fails())
+		return CUDA_ERROR_UNKNOWN;
+	gpu.taken++;
 	*address = (CUdeviceptr)(uintptr_t)zeroed(bytes);
 	memset((void *)(uintptr_t)*address, 0xee, bytes);
 	return CUDA_SUCCESS;
@@ -40,13 +50,39 @@ static CUresult take_memory(CUdeviceptr *address, size_t bytes)
 static CUresult take_host_memory(void **address, size_t bytes, unsigned flags)
 {
 	(void)flags;
+	if (fails())
+		return CUDA_ERROR_UNKNOWN;
+	gpu.taken++;
 	*address = zeroed(bytes);
+	return CUDA_SUCCESS;
+}
+
+static CUresult free_memory(CUdeviceptr address)
+{
+	gpu.taken--;
+	free((void *)(uintptr_t)address);
+	return CUDA_SUCCESS;
+}
+
+static CUresult free_host_memory(void *address)
+{
+	gpu.taken--;
+	free(address);
+	return CUDA_SUCCESS;
+}
+
+static CUresult end_stream(CUstream stream)
+{
+	cr_expect(eq(ptr, stream, (CUstream)0x10));
+	gpu.taken--;
 	return CUDA_SUCCESS;
 }
 
 static CUresult same_address(CUdeviceptr *address, void *host, unsigned flags)
 {
 	(void)flags;
+	if (fails())
+		return CUDA_ERROR_UNKNOWN;
 	*address = (CUdeviceptr)(uintptr_t)host;
 	return CUDA_SUCCESS;
 }
@@ -54,6 +90,9 @@ static CUresult same_address(CUdeviceptr *address, void *host, unsigned flags)
 static CUresult make_stream(CUstream *stream, unsigned flags)
 {
 	(void)flags;
+	if (fails())
+		return CUDA_ERROR_UNKNOWN;
+	gpu.taken++;
 	*stream = (CUstream)0x10;
 	return CUDA_SUCCESS;
 }
@@ -81,6 +120,8 @@ static CUresult copy_out(void *to, CUdeviceptr from, size_t bytes, CUstream stre
 static CUresult set_bytes(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
 {
 	(void)stream;
+	if (fails())
+		return CUDA_ERROR_UNKNOWN;
 	memset((void *)(uintptr_t)to, value, count);
 	return CUDA_SUCCESS;
 }
@@ -95,9 +136,12 @@ static CUresult load_module(CUmodule *module, const void *image)
 static const struct gt_device_driver driver = {
 	.error_name = name_error,
 	.memory_alloc = take_memory,
+	.memory_free = free_memory,
 	.host_alloc = take_host_memory,
+	.host_free = free_host_memory,
 	.host_address = same_address,
 	.stream_create = make_stream,
+	.stream_destroy = end_stream,
 	.stream_query = query,
 	.copy_in = copy_in,
 	.copy_out = copy_out,
@@ -287,4 +331,80 @@ Test(device_rings, set_variables_to_their_address)
 	cr_assert(eq(int, make(1 << 20, false), 0));
 	cr_assert(eq(int, gt_device_ring_attach(&ring, (uintptr_t)&variable, &err), 0));
 	cr_expect(eq(u64, variable, ring.address));
+}
+
+/* The last record of what became of the ring. */
+static struct gt_record_device_ring told(void)
+{
+	struct gt_record_device_ring last;
+	struct gt_record_device_ring *rows;
+	size_t count;
+
+	recorder_drain(&recorder);
+	rows = recorder_records(&recorder, GT_RECORD_device_ring, &count);
+	cr_assert(gt(sz, count, 0));
+	last = rows[count - 1];
+	free(rows);
+	return last;
+}
+
+Test(device_rings, tell_what_became_of_events)
+{
+	struct gt_record_device_ring last;
+
+	cr_assert(eq(int, make(1 << 20, false), 0));
+	(void)put(28, true);
+	(void)put(5, true);
+	made->lost = 64;
+	made->overwritten = 2;
+	look(true);
+	last = told();
+	cr_expect(eq(u32, last.context, 3));
+	cr_expect(eq(u64, last.written, 33));
+	cr_expect(eq(u64, last.lost, 64));
+	cr_expect(eq(u64, last.overwritten, 2));
+	cr_expect(eq(u64, last.chunks, 2));
+	cr_expect(eq(u32, last.chunk_count, 2048));
+}
+
+/* Records of the program come first: events that find no room for so long are lost. */
+Test(device_rings, tell_what_the_recording_had_no_room_for)
+{
+	struct gt_record_device_ring last;
+
+	cr_assert(eq(int, make(1 << 20, false), 0));
+	while (gt_arena_take(recorder.arena, GT_SLOT_RECORDS))
+		;
+	(void)put(28, true);
+	made->lost = 64;
+	look(true);
+	cr_expect(eq(u64, recorded(), 0));
+	cr_expect(eq(u64, recorder_count(&recorder, GT_LEDGER_device_events_lost), 28 + 64));
+	last = told();
+	cr_expect(eq(u64, last.written, 0));
+	cr_expect(eq(u64, last.lost, 28 + 64));
+}
+
+Test(device_rings, leave_nothing_where_a_step_fails)
+{
+	enum { STEPS = 6 }; /* memory, the host's and its address, two streams, filling */
+	struct gt_record_device_ring *rows;
+	size_t count;
+
+	for (int step = 1; step <= STEPS; step++) {
+		gpu.fails_at = step;
+		cr_expect(lt(int, make(1 << 20, false), 0), "step %d", step);
+		cr_expect(eq(int, gpu.fails_at, 0));
+		cr_expect(eq(int, gpu.taken, 0), "step %d", step);
+		cr_expect(eq(u64, ring.address, 0));
+		cr_expect(eq(ptr, ring.seen, NULL));
+		recorder_drain(&recorder);
+		rows = recorder_records(&recorder, GT_RECORD_device_ring, &count);
+		cr_assert(eq(sz, count, step == 1 ? 0 : 2));
+		cr_expect(not(count && rows[1].gone_ns == 0));
+		free(rows);
+		gt_emit_forget();
+	}
+	cr_expect(eq(int, make(1 << 20, false), 0));
+	cr_expect(eq(int, gpu.taken, 4));
 }

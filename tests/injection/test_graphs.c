@@ -168,12 +168,12 @@ Test(graphs, write_nodes_with_their_originals_and_the_call_that_makes_them)
 	size_t count;
 
 	/* As the router leaves it in the middle of a call. */
-	gt_own.heard[0].depth = 1;
+	gt_own.first.depth = 1;
 	gt_own.correlation = 77;
 	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED,
 	     (CUpti_GraphData){.graph = graph, .node = node, .nodeType = CU_GRAPH_NODE_TYPE_MEMSET},
 	     NULL);
-	gt_own.heard[0].depth = 0;
+	gt_own.first.depth = 0;
 	tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
 	     (CUpti_GraphData){.graph = other_graph,
 	                       .originalGraph = graph,
@@ -274,4 +274,73 @@ Test(graphs, are_counted_as_lost_when_there_is_no_room)
 			return;
 	}
 	cr_fail("it never ran out of room");
+}
+
+/* ---- which launches are recorded node by node ---- */
+
+static const struct gt_source *const sources[] = {&gt_source_graphs};
+static void *state;
+
+static void sample(uint64_t every)
+{
+	recorder_add_sources(&recorder, sources, 1);
+	state = gt_source_state(recorder.session, &gt_source_graphs);
+	recorder.session->settings.graphs = GT_GRAPHS_SETTING_SAMPLED;
+	recorder.session->settings.graph_sample = every;
+}
+
+/* Launches it as often; their numbers begin there. What is wanted of them: "11001". */
+static void launch(CUgraphExec which, uint32_t first, const char *expected)
+{
+	const cuGraphLaunch_params params = {which, NULL};
+	const struct gt_graph_samples *samples = &recorder.session->arena.header->graph_samples;
+	char wanted[64] = "";
+
+	for (uint32_t i = 0; expected[i]; i++) {
+		const CUpti_CallbackData data = {.functionParams = &params,
+		                                 .correlationId = first + i};
+		const struct gt_call call = {
+			.data = &data, .id = CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, .driver = 1};
+
+		ENTER(recorder.session, state, call);
+		wanted[i] = gt_graph_samples_has(samples, first + i) ? '1' : '0';
+	}
+	expect_text(wanted, expected);
+}
+
+/* The first so many of each executable graph, and each so-many-th of all. */
+Test(graphs, sample_the_first_launches_and_every_so_many_th)
+{
+	sample(4);
+	launch(exec, 100, "111100010001");
+	launch((CUgraphExec)0xed00, 200, "11110001");
+	launch(exec, 300, "0001");
+}
+
+Test(graphs, sample_every_launch_where_that_is_asked)
+{
+	sample(1);
+	launch(exec, 100, "11111");
+}
+
+/* The runtime's call holds the driver's, with the same number: it is one launch. */
+Test(graphs, count_a_launch_once_for_both_interfaces)
+{
+	sample(2);
+	launch(exec, 100, "1");
+	launch(exec, 100, "1");
+	launch(exec, 101, "10101");
+}
+
+/* Another one may get the handle. */
+Test(graphs, sample_the_first_launches_of_one_that_is_made_anew)
+{
+	const CUpti_GraphData made = {.graphExec = exec, .graph = graph};
+	const CUpti_ResourceData resource = {.resourceDescriptor = (void *)&made};
+
+	sample(2);
+	launch(exec, 100, "11010");
+	EVENT(recorder.session, state, CUPTI_CB_DOMAIN_RESOURCE,
+	      CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, &resource, NULL);
+	launch(exec, 200, "1101");
 }

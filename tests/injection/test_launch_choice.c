@@ -7,6 +7,8 @@
 #include "injection/capture_bundle.h"
 #include "injection/launch_choice.h"
 #include "injection/now.h"
+#include "injection/source.h"
+#include "injection/thread.h"
 #include "support/check.h"
 
 static struct gt_launch_turn turn;
@@ -209,4 +211,28 @@ Test(capture_folder, is_a_name_of_one_folder_whatever_the_function_is_called)
 	expect_folder("_Z", "-7-_Z");
 	expect_folder("_Z99999999999999999999a", "-7-_Z99999999999999999999a");
 	expect_folder("_ZN3ab", "-7-_ZN3ab");
+}
+
+Test(launch_choice, pauses_when_whoever_is_inside_has_come_out)
+{
+	struct gt_launch_choice choice = {.captures = 0};
+
+	cr_assert(gt_launch_turn_pass(&turn, note_late, NULL));
+	cr_expect(not(gt_launch_turn_pause(&turn, &choice, GT_PAUSED)));
+	cr_expect(not(gt_launch_turn_pass(&turn, note_late, NULL)), "nothing else goes in");
+	cr_expect(eq(int, gt_launch_turn_take(&turn), GT_TURN_LATE));
+	gt_launch_turn_leave(&turn);
+	cr_expect(gt_launch_turn_pause(&turn, &choice, GT_PAUSED));
+	cr_expect(gt_launch_turn_pause(&turn, &choice, 2));
+	gt_own.times = 1;
+	cr_expect(eq(int, gt_launch_turn_take(&turn), GT_TURN_LATE),
+	          "it waited in an earlier call");
+	gt_own.times = 2;
+	cr_assert(eq(int, gt_launch_turn_take(&turn), GT_TURN_TAKEN));
+	cr_expect(not(gt_launch_turn_pause(&turn, &choice, GT_PAUSED)));
+	gt_launch_turn_end(&turn);
+	atomic_store(&choice.captures, 1); /* its end would not be heard */
+	cr_expect(not(gt_launch_turn_pause(&turn, &choice, GT_PAUSED)));
+	atomic_store(&choice.captures, 0);
+	cr_expect(gt_launch_turn_pause(&turn, &choice, GT_PAUSED));
 }

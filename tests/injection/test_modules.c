@@ -40,6 +40,7 @@ static void start(uint64_t keep_bytes)
 	recorder_add_sources(&recorder, sources, 1);
 	recorder.session->cupti.cuptiGetContextId = context_id;
 	recorder.session->settings = (struct gt_settings){.keep_modules_bytes = keep_bytes,
+	                                                  .kernel_counters = "",
 	                                                  .capture_kernels = captures ? "." : "",
 	                                                  .capture_sequence = ""};
 	snprintf(recorder.session->arena_path, sizeof(recorder.session->arena_path), "%s/x.arena",
@@ -210,6 +211,31 @@ Test(modules, keeps_equal_ones_once_and_under_their_hash)
 	free(rows);
 }
 
+/* What is there under its name and is no file of its size is not it: half of one, or a folder. */
+Test(modules, keeps_one_where_something_else_has_its_name)
+{
+	const uint64_t hash = gt_content_hash(cubin.bytes, cubin.size);
+	struct gt_record_module *rows;
+	char path[256];
+	size_t count;
+	FILE *half;
+
+	start(1 << 20);
+	snprintf(path, sizeof(path), "%s/modules", folder);
+	cr_assert(eq(int, mkdir(path, 0700), 0));
+	snprintf(path, sizeof(path), "%s/modules/%016lx.cubin", folder, (unsigned long)hash);
+	half = fopen(path, "w");
+	cr_assert(ne(ptr, half, NULL));
+	cr_assert(eq(sz, fwrite(cubin.bytes, 1, cubin.size / 2, half), cubin.size / 2));
+	fclose(half);
+	tell(CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
+	rows = modules(&count);
+	cr_assert(eq(sz, count, 1));
+	cr_expect(ne(u32, rows[0].traits & GT_RECORD_MODULE_KEPT, 0));
+	cr_expect(eq(long, kept_bytes(hash), (long)cubin.size));
+	free(rows);
+}
+
 Test(modules, leaves_out_and_counts_what_is_more_than_was_allowed)
 {
 	struct gt_record_module *rows;
@@ -271,36 +297,61 @@ static void load_in_call(CUmodule handle)
 
 Test(modules, knows_which_file_is_the_image_of_which_module_for_captures)
 {
-	const struct gt_kept_module *kept;
-	uint32_t count;
+	struct gt_kept_module first;
+	struct gt_kept_module last;
 
 	captures = true;
 	start(0);
 	load_in_call((CUmodule)0x1234);
 	tell(CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
-	kept = gt_kept_modules(recorder.session, &count);
-	cr_assert(eq(u32, count, 2));
-	cr_expect(eq(ptr, (void *)kept[0].handle, (void *)0x1234));
-	cr_expect(eq(ptr, (void *)kept[1].handle, NULL), "no call that says which it is");
-	cr_expect(eq(u64, kept[0].hash, gt_content_hash(cubin.bytes, cubin.size)));
-	cr_expect(eq(u32, kept[0].phase, GT_MODULE_KEPT));
+	cr_assert(gt_kept_module_before(recorder.session, UINT32_MAX, &last));
+	cr_assert(gt_kept_module_before(recorder.session, last.number, &first));
+	cr_expect(not(gt_kept_module_before(recorder.session, first.number, &last)));
+	cr_expect(eq(ptr, (void *)first.handle, (void *)0x1234));
+	cr_expect(eq(ptr, (void *)last.handle, NULL), "no call that says which it is");
+	cr_expect(eq(u64, first.hash, gt_content_hash(cubin.bytes, cubin.size)));
 	tell(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
-	cr_expect(eq(u32, kept[0].phase, GT_MODULE_UNLOADED));
+	cr_expect(not(gt_kept_module_before(recorder.session, UINT32_MAX, &last)));
+}
+
+/* As where a program compiles small modules all the time. */
+Test(modules, have_a_place_for_captures_again_when_others_are_unloaded)
+{
+	struct gt_kept_module module;
+
+	captures = true;
+	start(0);
+	for (uint32_t i = 0; i <= GT_KEPT_MODULES; i++) {
+		load_in_call((CUmodule)0x1234);
+		tell(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
+	}
+	cr_expect(not(gt_kept_module_before(recorder.session, UINT32_MAX, &module)));
+	load_in_call((CUmodule)0x5678);
+	cr_assert(gt_kept_module_before(recorder.session, UINT32_MAX, &module));
+	cr_expect(eq(ptr, (void *)module.handle, (void *)0x5678));
+}
+
+Test(modules, that_are_too_many_for_captures_are_told_once)
+{
+	captures = true;
+	start(0);
+	for (uint32_t i = 0; i < GT_KEPT_MODULES + 2; i++)
+		tell_in(0x100 + i, CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
+	cr_expect(eq(sz, recorder_notes(&recorder, "more than 16384 modules"), 1));
 }
 
 /* CUPTI numbers the modules of each context anew. */
 Test(modules, of_another_context_stay_when_one_is_unloaded)
 {
-	const struct gt_kept_module *kept;
-	uint32_t count;
+	struct gt_kept_module left;
+	struct gt_kept_module none;
 
 	captures = true;
 	start(0);
 	tell_in(0x100, CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
 	tell_in(0x200, CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
 	tell_in(0x200, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
-	kept = gt_kept_modules(recorder.session, &count);
-	cr_assert(eq(u32, count, 2));
-	cr_expect(eq(u32, kept[0].phase, GT_MODULE_KEPT));
-	cr_expect(eq(u32, kept[1].phase, GT_MODULE_UNLOADED));
+	cr_assert(gt_kept_module_before(recorder.session, UINT32_MAX, &left));
+	cr_expect(eq(ptr, (void *)left.context, (void *)0x100));
+	cr_expect(not(gt_kept_module_before(recorder.session, left.number, &none)));
 }

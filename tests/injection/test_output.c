@@ -149,3 +149,12 @@ Test(output, keeps_out_of_the_numbers_that_programs_use)
 	cr_expect(ge(int, session.capture_fd, 500));
 	cr_expect(eq(int, fcntl(session.capture_fd, F_GETFD), FD_CLOEXEC));
 }
+
+/* Who makes a mapped file shorter ends the processes that use it. */
+Test(output, lets_nobody_write_the_arena)
+{
+	struct stat status;
+
+	cr_assert(eq(int, stat(session.arena_path, &status), 0));
+	cr_expect(eq(u32, status.st_mode & 0777, 0400));
+}

@@ -152,6 +152,26 @@ Test(reach, says_where_other_memory_is_than_was)
 	cr_expect(eq(u32, reach->count, 2));
 }
 
+/* At the same place and as large, but of a pool or the host: what was there before is not in it. */
+Test(reach, takes_memory_of_another_kind_for_other_memory)
+{
+	struct gt_reached memory = {
+		.address = SECOND, .size = BYTES, .name = "", .kind = GT_BUNDLE_MEMORY_device};
+
+	cr_assert(gt_reach_add(reach, &memory));
+	gt_reach_free(reach, 0);
+	memory.kind = GT_BUNDLE_MEMORY_pool;
+	cr_expect(not(gt_reach_add(reach, &memory)));
+	cr_expect(eq(u64, reach->reused, SECOND));
+	cr_expect(eq(u32, gt_reach_find(reach, SECOND), GT_REACH_NONE));
+	reach->reused = 0;
+	memory.kind = GT_BUNDLE_MEMORY_device;
+	cr_expect(gt_reach_add(reach, &memory), "it is back");
+	cr_expect(eq(u64, reach->reused, 0));
+	cr_expect(eq(u32, gt_reach_find(reach, SECOND), 0));
+	cr_expect(eq(u32, reach->count, 1));
+}
+
 Test(reach, refuses_a_parameter_that_leads_elsewhere)
 {
 	const uint64_t words[] = {FIRST, FOREIGN};

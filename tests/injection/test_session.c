@@ -158,16 +158,26 @@ static void map_capture(const char *path, void *content)
 		cr_expect(gt_has_suffix(path, GT_ROLL_SUFFIX), "%s is left", path);
 }
 
-/* How many records of a kind there are in the capture; but for the roll nothing else is left. */
-static size_t count(uint32_t kind)
+/* The records of a kind in the capture, for the caller to free; but for the roll nothing else is
+ * left. */
+static void *records(uint32_t kind, size_t *found)
 {
 	struct gt_content content = {0};
-	size_t found = 0;
+	void *rows = NULL;
 
+	*found = 0;
 	each_file(map_capture, &content);
 	if (content.bytes)
-		free(read_records(content.bytes, content.size, kind, &found));
+		rows = read_records(content.bytes, content.size, kind, found);
 	gt_unload(&content);
+	return rows;
+}
+
+static size_t count(uint32_t kind)
+{
+	size_t found;
+
+	free(records(kind, &found));
 	return found;
 }
 
@@ -663,4 +673,48 @@ Test(session, profiles_one_launch_at_a_time)
 	cr_expect(eq(sz, count(GT_RECORD_profiled_launch), 600));
 	cr_expect(eq(sz, count(GT_RECORD_profiled_value), 600));
 	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
+}
+
+static void *launch_slowly(void *running)
+{
+	cr_assert(eq(int, cuCtxSetCurrent(context), CUDA_SUCCESS));
+	while (atomic_load((_Atomic bool *)running))
+		launch(1);
+	return NULL;
+}
+
+/* The return of a launch that has the turn would not be heard: nobody would have it any more. */
+Test(session, profiles_on_after_it_was_disarmed_in_the_middle_of_launches)
+{
+	static _Atomic bool running = true;
+	struct gt_record_profiled_launch *profiled;
+	size_t profiled_count;
+	struct gt_record_kernel *kernels;
+	size_t kernel_count;
+	pthread_t threads[2];
+
+	setenv("FAKE_CUPTI", "kernel_ns=2000000", 1);
+	start_both("GPUTRACE_KERNEL_COUNTERS=duration_ns", "GPUTRACE_LAUNCHES_COUNT=100000");
+	use_cuda();
+	for (size_t i = 0; i < 2; i++)
+		cr_assert(eq(int, pthread_create(&threads[i], NULL, launch_slowly, &running), 0));
+	for (int i = 0; i < 5; i++) {
+		cr_assert(gt_session_disarm(session, LIMIT_NS));
+		cr_assert(gt_session_arm(session, LIMIT_NS));
+	}
+	atomic_store(&running, false);
+	for (size_t i = 0; i < 2; i++)
+		cr_assert(eq(int, pthread_join(threads[i], NULL), 0));
+	launch(3);
+	gt_session_stop(session);
+	profiled = records(GT_RECORD_profiled_launch, &profiled_count);
+	kernels = records(GT_RECORD_kernel, &kernel_count);
+	cr_assert(ge(sz, profiled_count, 3));
+	cr_assert(ge(sz, kernel_count, 3));
+	for (size_t i = 1; i <= 3; i++)
+		cr_expect(eq(u32, profiled[profiled_count - i].correlation,
+		             kernels[kernel_count - i].correlation));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
+	free(profiled);
+	free(kernels);
 }

@@ -136,3 +136,29 @@ Test(ledger, adds_up_to_the_most_and_not_beyond)
 	gt_array_free(sums);
 	gt_trace_release(&trace);
 }
+
+/* Those that another process counted, and those of which the recording has a row itself. */
+Test(ledger, counts_a_process_that_was_not_recorded_once)
+{
+	struct gt_ledger_state state;
+	struct gt_trace trace;
+	gt_id parent;
+
+	trace_init(&trace, 100);
+	parent = trace_process(&trace, "app", 1);
+	trace_ledger(&trace, parent, "processes_unrecorded", 3);
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, state.unrecorded, 3));
+	cr_expect(eq(u64, state.processes, 4), "nobody knows more of them than their number");
+
+	trace.processes.rows[trace_process(&trace, "child", 2)].ended = GT_END_UNRECORDED;
+	trace.processes.rows[trace_process(&trace, "child", 3)].ended = GT_END_UNRECORDED;
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, state.processes, 4), "two of the three are rows");
+	cr_expect(not(gt_ledger_is_clean(&state)));
+
+	trace.ledgers.rows[0].value = 1;
+	state = gt_ledger_state(&trace);
+	cr_expect(eq(u64, state.processes, 3), "there are more rows than were counted");
+	gt_trace_release(&trace);
+}

@@ -114,3 +114,35 @@ Test(memory_carriers, are_found_among_many_and_in_their_own_process)
 	gt_array_free(pools);
 	gt_trace_release(&trace);
 }
+
+/* Two processes may have memory at one address: each block lies in what its own has there. */
+Test(memory_carriers, are_of_no_other_process)
+{
+	gt_id *pools;
+	gt_id theirs;
+	gt_id first;
+	gt_id other;
+	gt_id above;
+	gt_id pool;
+
+	scene_begin(1000);
+	other = trace_process(&trace, "other", 101);
+	pool = trace_pool(&trace, other, device, "cache");
+	first = allocate(GT_MEMORY_CALL_ALLOCATE, 0x10000, 0x10000, 10, 0);
+	above = allocate(GT_MEMORY_CALL_ALLOCATE, 0x90000, 0x1000, 20, 0);
+	trace.allocations.rows[above].process = other;
+	hand_out(pool, 0x10200, 30, 40);
+	pools = find();
+	cr_expect(eq(u32, pools[first], GT_NONE), "it is the other process's block");
+	cr_expect(eq(u32, pools[above], GT_NONE));
+	gt_array_free(pools);
+
+	theirs = allocate(GT_MEMORY_CALL_ALLOCATE, 0x10000, 0x10000, 50, 0);
+	trace.allocations.rows[theirs].process = other;
+	hand_out(pool, 0x10200, 60, 0);
+	pools = find();
+	cr_expect(eq(u32, pools[first], GT_NONE));
+	cr_expect(eq(u32, pools[theirs], pool));
+	gt_array_free(pools);
+	gt_trace_release(&trace);
+}

@@ -132,6 +132,22 @@ Test(occupancy_changes, name_the_block_that_fills_the_multiprocessor)
 	cr_expect(epsilon_eq(dbl, changes[0].becomes.waves_per_sm, 990.0 / 264, 1e-9));
 }
 
+/* The same blocks and as many of them, whichever axes they lie along. */
+Test(occupancy_changes, count_threads_and_blocks_of_all_axes)
+{
+	shape->block_x = 12;
+	shape->block_y = 16;
+	shape->block_z = 4;
+	shape->grid_x = 11;
+	shape->grid_y = 12;
+	shape->grid_z = 10;
+	cr_assert(eq(uint, now().warps_per_sm, 48));
+	cr_assert(eq(sz, find(), 1));
+	cr_expect(eq(int, (int)changes[0].kind, GT_CHANGE_BLOCK));
+	cr_expect(eq(u32, changes[0].threads, 1024));
+	cr_expect(epsilon_eq(dbl, changes[0].becomes.waves_per_sm, 990.0 / 264, 1e-9));
+}
+
 /* 16 barriers of 64: four blocks, however few registers they have. */
 Test(occupancy_changes, are_other_blocks_where_barriers_are_the_limit)
 {

@@ -254,6 +254,36 @@ Test(ranges, of_work_of_a_captured_graph_are_two)
 	end();
 }
 
+/* A clone of a node was captured when the node was, whenever the clone was made. */
+Test(ranges, of_work_of_a_clone_are_those_that_were_open_when_its_origin_was_made)
+{
+	begin();
+
+	const gt_id forward = trace_range(&trace, thread, GT_NONE, "forward", 0, 100);
+	const gt_id captured = trace_call_in(&trace, forward, "cudaLaunchKernel", 10, 20);
+	const gt_id instantiated = trace_call(&trace, thread, "cudaGraphInstantiate", 200, 220);
+	const gt_id stream = trace_stream(&trace, process, trace_device(&trace));
+	const gt_id origin = trace_node(&trace, process, captured);
+	const gt_id clone = trace_node(&trace, process, instantiated);
+	struct gt_owners owners;
+
+	trace.graph_nodes.rows[clone].origin = origin;
+	trace.graph_nodes.rows[clone].range = forward;
+	trace_fill(&trace, stream, 8, 400, 500)->node = clone;
+	trace_fill(&trace, stream, 8, 600, 700)->node = origin;
+	gt_ranges_init(&ranges, &trace);
+	for (gt_id i = 0; i < 2; i++) {
+		owners = gt_owners_of(&trace, GT_ACTIVITY_FILL, i);
+		cr_expect(eq(u32, owners.captured.range, forward));
+		cr_expect(eq(i64, owners.captured.at_ns, TRACE_START_NS + 11));
+		cr_expect(eq(u32, owners.launched.range, GT_NONE));
+	}
+	trace.graph_nodes.rows[clone].origin = GT_NONE;
+	owners = gt_owners_of(&trace, GT_ACTIVITY_FILL, 0);
+	cr_expect(eq(i64, owners.captured.at_ns, TRACE_START_NS + 201), "it has none");
+	end();
+}
+
 /* Behind the ranges of a thread comes the one of another thread that they were begun for. */
 Test(ranges, go_on_where_another_thread_waits)
 {

@@ -876,6 +876,33 @@ Test(view, of_ranges_skips_the_first_of_each_path_and_thread)
 	scene_release(&scene);
 }
 
+/* What another thread does meanwhile is counted for itself. */
+Test(view, of_ranges_skips_the_first_of_each_thread)
+{
+	struct scene scene;
+	gt_id other;
+	gt_id train;
+
+	range_scene(&scene);
+	other = trace_thread(&scene.trace, 0, 8);
+	train = trace_range(&scene.trace, other, GT_NONE, "train", 690, 900);
+	for (gt_time at = 700; at < 820; at += 40) {
+		const gt_id step = trace_range(&scene.trace, other, train, "step", at, at + 20);
+		const gt_id call =
+			trace_call_in(&scene.trace, step, "cudaLaunchKernel", at + 1, at + 2);
+
+		trace_kernel(&scene.trace, scene.streams[0], 0, at + 100, at + 110)->api_call =
+			call;
+	}
+	choose(&scene, GT_FILTER_RANGE, "train/step");
+	choose(&scene, GT_FILTER_SKIP, "2");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.kernels.count, 2), "the third step of either thread");
+	cr_expect(eq(i64, scene.trace.kernels.rows[0].start_ns, TRACE_START_NS + 650));
+	cr_expect(eq(i64, scene.trace.kernels.rows[1].start_ns, TRACE_START_NS + 880));
+	scene_release(&scene);
+}
+
 Test(view, of_ranges_takes_paths_then_names_then_expressions)
 {
 	static const struct {

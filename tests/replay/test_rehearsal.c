@@ -133,6 +133,20 @@ Test(rehearsal, lets_the_step_be_run_as_a_launch_is)
 	cr_expect(result.verified);
 }
 
+/* What is tried is the step's own: the steps before and after it run as they were recorded. */
+Test(rehearsal, tries_nothing_before_the_step)
+{
+	memcpy(options.variant.block, (const uint32_t[]){2048, 1, 1}, 3 * sizeof(uint32_t));
+	cr_assert(eq(int, rehearse(BUNDLE_GRAPH_SCALE), 0), "%s", problem.text);
+	cr_expect(rehearsal.compared);
+	cr_expect(eq(u32, rehearsal.differing, 0));
+	cr_expect(lt(int, replay(), 0), "no GPU has such blocks");
+	cr_expect(ne(ptr, strstr(problem.text, "2048"), NULL), "%s", problem.text);
+	options.variant = gt_variant_recorded();
+	cr_assert(eq(int, replay(), 0), "%s", problem.text);
+	cr_expect(result.verified);
+}
+
 Test(rehearsal, restores_what_the_step_found_before_each_run)
 {
 	cr_assert(eq(int, rehearse(BUNDLE_GRAPH_SAXPY), 0), "%s", problem.text);

@@ -116,6 +116,33 @@ Test(replay, gives_what_the_program_got)
 	end(&made);
 }
 
+/* What is given later for a memory counts, whether it is for it alone or for all. */
+Test(replay, reads_memory_as_the_last_type_that_was_given_for_it)
+{
+	const struct gt_element_choice choices[] = {
+		{GT_BUNDLE_NONE, GT_ELEMENT_f32},
+		{BUNDLE_Y, GT_ELEMENT_u32},
+		{BUNDLE_X, GT_ELEMENT_i8},
+		{GT_BUNDLE_NONE, GT_ELEMENT_f16},
+	};
+	static const enum gt_element expected[] = {GT_ELEMENT_f32, GT_ELEMENT_u32, GT_ELEMENT_u32,
+	                                           GT_ELEMENT_f16};
+	struct made made;
+
+	begin(&made);
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	made.options.elements = choices;
+	for (size_t i = 0; i < GT_COUNT_OF(expected); i++) {
+		made.options.element_count = i + 1;
+		cr_assert(eq(int, i ? run_again(&made) : replay(&made), 0), "%s", made.err.text);
+		cr_expect(eq(int, buffer_of(&made, BUNDLE_Y)->comparison.element, expected[i]));
+		cr_expect(eq(int, buffer_of(&made, BUNDLE_Y)->source, GT_ELEMENT_GIVEN));
+		gt_replay_result_release(&made.result);
+	}
+	end(&made);
+}
+
 Test(replay, gives_what_the_program_got_through_textures_and_surfaces)
 {
 	const struct gt_replay_buffer *out;
@@ -857,6 +884,25 @@ Test(replay, finds_a_kernel_that_writes_something_else_each_time)
 	cr_expect(buffer_of(&made, BUNDLE_Y)->varies);
 	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->varying, BUNDLE_ELEMENTS));
 	cr_expect(not(buffer_of(&made, BUNDLE_Y)->written_known));
+	end(&made);
+}
+
+/* The third run gives what the first one did: that proves nothing of what the second did not. */
+Test(replay, says_nothing_of_what_is_written_where_it_varies)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = i % 2 == 0 ? 7.0F : 1.0F;
+	begin(&made);
+	add_kernel(&made, "replay_alternate", after);
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(buffer_of(&made, BUNDLE_Y)->varies);
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->varying, BUNDLE_ELEMENTS / 2));
+	cr_expect(not(buffer_of(&made, BUNDLE_Y)->written_known));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->untouched, 0));
+	cr_expect(eq(u64, buffer_of(&made, BUNDLE_Y)->unwritten, 0));
 	end(&made);
 }
 

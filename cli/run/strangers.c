@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run/strangers.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "format/recording.h"
+
+#define MOST_PROCESSES 4096 /* that one look goes through */
+#define PART           4096 /* bytes of a file of /proc that are looked at together */
+
+static const char variable[] = "CUDA_INJECTION64_PATH=";
+static const char driver[] = "/libcuda.so";
+
+/* Opens /proc/PID/NAME; negative: the process is over, or it is none of ours to look into. */
+static int open_of(pid_t pid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Whether a file of a process holds the bytes; false, too, when it cannot be read. */
+static bool holds(pid_t pid, const char *name, const char *wanted, bool *could_read)
+{
+	const size_t length = strlen(wanted);
+	char bytes[2 * PART];
+	size_t kept = 0;
+	bool found = false;
+	ssize_t got = 0;
+	const int fd = open_of(pid, name);
+
+	while (fd >= 0 && !found && (got = read(fd, bytes + kept, PART)) > 0) {
+		const size_t size = kept + (size_t)got;
+
+		found = memmem(bytes, size, wanted, length) != NULL;
+		kept = size < length ? size : length - 1;
+		memmove(bytes, bytes + size - kept, kept);
+	}
+	*could_read = fd >= 0 && got >= 0;
+	if (fd >= 0)
+		close(fd);
+	return found;
+}
+
+/* Fields 4 and 22 of /proc/PID/stat, and the program's name; false: it is over. */
+static bool read_stat(pid_t pid, struct gt_roll_facts *facts)
+{
+	const int fd = open_of(pid, "stat");
+	char text[1024];
+	const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	unsigned long long started = 0;
+	unsigned parent = 0;
+	char *open;
+	char *close_at;
+
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	open = strchr(text, '(');
+	close_at = strrchr(text, ')');
+	if (!open || !close_at ||
+	    sscanf(close_at + 1, // NOLINT(cert-err34-c): the kernel's numbers
+	           " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+	           "%llu",
+	           &parent, &started) != 2)
+		return false;
+	*facts = (struct gt_roll_facts){
+		.pid = (uint32_t)pid, .parent_pid = parent, .started_ticks = started};
+	snprintf(facts->program, sizeof(facts->program), "%.*s", (int)(close_at - open - 1),
+	         open + 1);
+	return true;
+}
+
+static bool is_known(const struct gt_strangers *strangers, const struct gt_roll_facts *facts)
+{
+	gt_array_each(const struct gt_roll_facts, known, &strangers->list)
+		if (known->pid == facts->pid && known->started_ticks == facts->started_ticks)
+			return true;
+	return false;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_BOOTTIME, &time);
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void look_at(struct gt_strangers *strangers, pid_t pid)
+{
+	struct gt_roll_facts facts;
+	bool could_read;
+	struct stat status;
+	char path[64];
+
+	if (holds(pid, "environ", variable, &could_read) || !could_read ||
+	    !holds(pid, "maps", driver, &could_read) || !read_stat(pid, &facts) ||
+	    is_known(strangers, &facts))
+		return;
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	facts.user = stat(path, &status) == 0 ? status.st_uid : 0;
+	facts.time_ns = now_ns();
+	snprintf(facts.text, sizeof(facts.text),
+	         "its environment does not name gputrace's library (env -i, sudo or a container "
+	         "may have emptied it)");
+	gt_roll_clean(&facts);
+	*gt_array_push(&strangers->list) = facts;
+}
+
+struct pids {
+	gt_array(pid_t) list;
+};
+
+/* Adds the children that all threads of a process have started. */
+static void add_children(struct pids *pids, pid_t pid)
+{
+	char pattern[64];
+	glob_t found;
+
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children", (int)pid);
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		FILE *file = fopen(found.gl_pathv[i], "re");
+		int child;
+
+		while (file && pids->list.count < MOST_PROCESSES &&
+		       fscanf(file, "%d", &child) == 1) // NOLINT(cert-err34-c)
+			*gt_array_push(&pids->list) = child;
+		if (file)
+			(void)fclose(file);
+	}
+	globfree(&found);
+}
+
+void gt_strangers_look(struct gt_strangers *strangers, pid_t first)
+{
+	struct pids pids = {0};
+
+	*gt_array_push(&pids.list) = first;
+	for (size_t i = 0; i < pids.list.count; i++) {
+		look_at(strangers, pids.list.rows[i]);
+		add_children(&pids, pids.list.rows[i]);
+	}
+	gt_array_release(&pids.list);
+}
+
+/* It may have found its way to the library by itself. */
+static bool has_capture(const char *folder, const struct gt_roll_facts *facts)
+{
+	char pattern[PATH_MAX + 64];
+	glob_t found;
+	bool has;
+
+	snprintf(pattern, sizeof(pattern), "%s/*-%u-%llu*" GT_CAPTURE_SUFFIX, folder, facts->pid,
+	         (unsigned long long)facts->started_ticks);
+	has = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
+	if (has)
+		globfree(&found);
+	return has;
+}
+
+void gt_strangers_enter(struct gt_strangers *strangers, const char *folder, struct gt_roll *roll)
+{
+	gt_array_each(const struct gt_roll_facts, facts, &strangers->list)
+		if (roll && !has_capture(folder, facts))
+			gt_roll_refuse(roll, facts);
+	gt_array_release(&strangers->list);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session with threads that never stop launching: recording is switched off and on in the middle
+ * of their calls, the process forks, and the session ends while they go on. Every call must return.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cuda.h>
+
+#include "injection/services.h"
+#include "injection/session.h"
+#include "stress/folder.h"
+#include "stress/stress.h"
+
+enum { THREADS = 3, ROUNDS = 4 };
+
+#define LIMIT_NS 60000000000u
+
+static CUcontext context;
+static CUfunction kernel;
+static _Atomic bool running = true;
+static _Atomic uint64_t launched;
+
+static void launch(void)
+{
+	MUST(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS);
+	MUST(cuCtxSynchronize() == CUDA_SUCCESS);
+	atomic_fetch_add(&launched, 1);
+}
+
+static void *launch_on(void *unused)
+{
+	(void)unused;
+	MUST(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	while (atomic_load(&running))
+		launch();
+	return NULL;
+}
+
+static void use_cuda(void)
+{
+	CUmodule module;
+
+	MUST(cuInit(0) == CUDA_SUCCESS);
+	MUST(cuCtxCreate_v4(&context, NULL, 0, 0) == CUDA_SUCCESS);
+	MUST(cuModuleLoadData(&module, "fake image") == CUDA_SUCCESS);
+	MUST(cuModuleGetFunction(&kernel, module, "work") == CUDA_SUCCESS);
+}
+
+static void start(struct gt_session *session, const char *folder)
+{
+	char output[128];
+	char cupti[] = "GPUTRACE_CUPTI=" FAKE_CUPTI_PATH;
+	char interval[] = "GPUTRACE_FLUSH_INTERVAL=1ms";
+	char *environment[] = {output, cupti, interval, NULL};
+
+	snprintf(output, sizeof(output), "GPUTRACE_OUTPUT=%s", folder);
+	gt_session_start(session, environment);
+	MUST(gt_session_is(session, GT_SESSION_RECORDING));
+}
+
+/* The child has none of the threads; what it forgets is its own. */
+static void fork_child(struct gt_session *session)
+{
+	int status = 0;
+	const pid_t child = fork();
+
+	if (child == 0) {
+		(void)gt_session_forget(session);
+		_exit(gt_session_is(session, GT_SESSION_FORGOTTEN) ? 0 : 1);
+	}
+	MUST(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+}
+
+int main(void)
+{
+	struct gt_session *session = gt_session_get();
+	char folder[] = "/tmp/gputrace-stress-XXXXXX";
+	pthread_t threads[THREADS];
+	uint64_t before;
+
+	MUST(mkdtemp(folder));
+	start(session, folder);
+	use_cuda();
+	for (int i = 0; i < THREADS; i++)
+		MUST(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
+	for (int i = 0; i < ROUNDS; i++) {
+		before = atomic_load(&launched);
+		MUST(gt_session_disarm(session, LIMIT_NS));
+		fork_child(session);
+		MUST(gt_session_arm(session, LIMIT_NS));
+		fork_child(session);
+		while (atomic_load(&launched) < before + THREADS)
+			sched_yield();
+	}
+	gt_session_stop(session);
+	before = atomic_load(&launched);
+	while (atomic_load(&launched) < before + THREADS)
+		sched_yield();
+	atomic_store(&running, false);
+	for (int i = 0; i < THREADS; i++)
+		MUST(pthread_join(threads[i], NULL) == 0);
+	MUST(atomic_load(&session->arena.header->ledger[GT_LEDGER_sources_failed]) == 0);
+	remove_all(folder);
+	return 0;
+}
