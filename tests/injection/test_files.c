@@ -59,7 +59,7 @@ static void expect_own_table(void)
 	gt_files_stop(&files);
 }
 
-Test(files, has_a_table_of_its_own, .timeout = 20)
+Test(files, has_a_table_of_its_own)
 {
 	expect_own_table();
 }
@@ -79,13 +79,13 @@ static void refuse(uint32_t call)
 	cr_assert(eq(int, prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0));
 }
 
-Test(files, has_one_on_older_kernels_too, .timeout = 20)
+Test(files, has_one_on_older_kernels_too)
 {
 	refuse(SYS_close_range);
 	expect_own_table();
 }
 
-Test(files, does_without_where_there_is_none, .timeout = 20)
+Test(files, does_without_where_there_is_none)
 {
 	long thread = 0;
 
@@ -98,7 +98,7 @@ Test(files, does_without_where_there_is_none, .timeout = 20)
 	gt_files_stop(&files);
 }
 
-Test(files, does_jobs_on_its_thread_until_it_stops, .timeout = 20)
+Test(files, does_jobs_on_its_thread_until_it_stops)
 {
 	long first = 0;
 	long second = 0;
@@ -127,7 +127,7 @@ static void *ask_often(void *context)
 	return NULL;
 }
 
-Test(files, answers_each_who_asks, .timeout = 60)
+Test(files, answers_each_who_asks)
 {
 	pthread_t threads[4];
 	long wrong[4] = {0};
