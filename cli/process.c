@@ -181,7 +181,7 @@ static void wait_for(pid_t pid, const struct gt_onlooker *onlooker, struct gt_en
 		const int result =
 			onlooker ? sigtimedwait(&all, &info, &interval) : sigwaitinfo(&all, &info);
 
-		if (result < 0 && errno == EAGAIN)
+		if (onlooker && result < 0 && errno == EAGAIN)
 			onlooker->look(onlooker->context, pid);
 
 		look_after(&child, ending);

@@ -130,6 +130,7 @@ static void add_children(struct pids *pids, pid_t pid)
 	glob_t found;
 
 	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children", (int)pid);
+	// NOLINTNEXTLINE(concurrency-mt-unsafe): the program has one thread
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -166,6 +167,7 @@ static bool has_capture(const char *folder, const struct gt_roll_facts *facts)
 
 	snprintf(pattern, sizeof(pattern), "%s/*-%u-%llu*" GT_CAPTURE_SUFFIX, folder, facts->pid,
 	         (unsigned long long)facts->started_ticks);
+	// NOLINTNEXTLINE(concurrency-mt-unsafe): the program has one thread
 	has = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
 	if (has)
 		globfree(&found);
