@@ -10,7 +10,7 @@ size_t gt_text_room_take(struct gt_text_room *room, const char *text)
 	if (size <= GT_TEXT_SHORT)
 		return size;
 	size += strnlen(text + size, room->left < SIZE_MAX - size ? room->left : 0);
-	if (text[size] == '\0' && size <= room->left) {
+	if (size <= room->left && text[size] == '\0') {
 		room->left -= size;
 		return size;
 	}

@@ -31,11 +31,12 @@ struct folder {
 static bool is_put_aside(const char *name)
 {
 	static const char old[] = ".old-";
-	size_t digits;
 
 	for (const char *at = name; (at = strstr(at, old)) != NULL;) {
 		at += strlen(old);
-		digits = strspn(at, "0123456789");
+
+		const size_t digits = strspn(at, "0123456789");
+
 		if (digits > 0 && strcmp(at + digits, GT_RECORDING_SUFFIX) == 0)
 			return true;
 	}

@@ -288,11 +288,13 @@ size_t gt_range_name_text(const struct gt_trace *trace, struct gt_range_name nam
 
 static size_t bytes_of_a_path(const struct gt_ranges *ranges)
 {
-	const size_t share = GT_RANGE_PATHS_BYTES / (ranges->paths.count + 1);
+	const size_t paths = ranges->paths.count;
 
-	if (share >= GT_RANGE_PATH_BYTES)
+	if (paths < GT_RANGE_PATHS_BYTES / GT_RANGE_PATH_BYTES)
 		return GT_RANGE_PATH_BYTES;
-	return share > GT_RANGE_PATH_LEAST_BYTES ? share : GT_RANGE_PATH_LEAST_BYTES;
+	if (paths >= GT_RANGE_PATHS_BYTES / GT_RANGE_PATH_LEAST_BYTES)
+		return GT_RANGE_PATH_LEAST_BYTES;
+	return GT_RANGE_PATHS_BYTES / (paths + 1);
 }
 
 /* From the end to the beginning: what does not fit is what everything else lies in. */
