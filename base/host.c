@@ -19,6 +19,15 @@ void gt_host_name(char *host, size_t size)
 			*c = '-';
 }
 
+uint64_t gt_host_stat_field(const char *stat, int wanted)
+{
+	const char *at = strrchr(stat, ')');
+
+	for (int field = 2; at && field < wanted; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
 uint64_t gt_host_filters(void)
 {
 	static const char key[] = "\nSeccomp_filters:"; /* since Linux 5.9 */

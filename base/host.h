@@ -11,6 +11,12 @@
  */
 void gt_host_name(char *host, size_t size);
 
+/*
+ * A numeric field of the text of /proc/PID/stat, by its number in proc(5), from 3 on: they stand
+ * behind the name of the program, which may hold blanks. 0 when there is no such field.
+ */
+uint64_t gt_host_stat_field(const char *stat, int wanted);
+
 /* How many filters of system calls (seccomp) the calling thread has; 1 where nobody counts them. */
 uint64_t gt_host_filters(void);
 

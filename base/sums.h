@@ -7,12 +7,14 @@
 /* The most a count can be: whoever prints one takes it for a number with a sign. */
 #define GT_MOST_COUNT ((uint64_t)INT64_MAX)
 
-/* a + b, or GT_MOST_COUNT when it would be more: counts that are read may be anything. */
-static inline uint64_t gt_count_sum(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
+/* More of anything, or more nanoseconds, is no count of a process's: they are 104 days. */
+#define GT_MOST_COUNTED ((uint64_t)1 << 53)
 
-	return __builtin_add_overflow(a, b, &sum) || sum > GT_MOST_COUNT ? GT_MOST_COUNT : sum;
+/* Adds to a count, which stays at GT_MOST_COUNT: counts that are read may be anything. */
+static inline void gt_count_add(uint64_t *count, uint64_t more)
+{
+	if (__builtin_add_overflow(*count, more, count) || *count > GT_MOST_COUNT)
+		*count = GT_MOST_COUNT;
 }
 
 /*

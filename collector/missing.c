@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/sums.h"
 #include "collector/stage.h"
 #include "format/translate.h"
 
@@ -26,7 +27,7 @@ static uint64_t short_of(uint64_t told, uint64_t found)
 static void add(struct gt_collection *collection, const struct gt_capture *capture,
                 const char *class, uint64_t told, uint64_t found)
 {
-	if (found >= told || told > GT_MOST_TOLD)
+	if (found >= told || told > GT_MOST_COUNTED)
 		return;
 	gt_trace_add_ledger(collection->trace, capture->process, class, told - found);
 	gt_collection_note(collection, capture->process, "ledger",

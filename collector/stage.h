@@ -45,9 +45,6 @@ struct gt_raw_series {
 	size_t place;    /* of the trace's series */
 };
 
-/* More of anything, or more nanoseconds, is no count of a process's: they are 104 days. */
-#define GT_MOST_TOLD ((uint64_t)1 << 53)
-
 /* Records of one kind in a capture. */
 struct gt_record_count {
 	uint64_t told; /* that the process wrote, by its own count */

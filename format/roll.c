@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sums.h"
 #include "format/recording.h"
 
 _Static_assert(sizeof(struct gt_roll) <= GT_ROLL_BYTES - 1, "the last byte makes the file long");
@@ -137,12 +138,12 @@ void gt_roll_clean(struct gt_roll_facts *facts)
 
 static bool can_be_right(uint64_t launches, uint64_t calls)
 {
-	return launches <= GT_ROLL_MOST_COUNTED && calls <= GT_ROLL_MOST_COUNTED;
+	return launches <= GT_MOST_COUNTED && calls <= GT_MOST_COUNTED;
 }
 
 static bool is_sensible(const struct gt_roll_lines *lines)
 {
-	if (lines->more_processes > GT_ROLL_MOST_COUNTED ||
+	if (lines->more_processes > GT_MOST_COUNTED ||
 	    !can_be_right(lines->more_launches, lines->more_calls))
 		return false;
 	for (uint32_t i = 0; i < lines->count; i++)

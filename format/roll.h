@@ -100,9 +100,6 @@ struct gt_roll_lines {
 	uint64_t more_calls;
 };
 
-/* No process counts more: at a call a nanosecond these are 104 days. */
-#define GT_ROLL_MOST_COUNTED ((uint64_t)1 << 53)
-
 /*
  * What a process sends that cannot map the roll. The token shows that it was started by the run:
  * everybody sees the address, and only the run's own processes its environment.

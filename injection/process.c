@@ -34,17 +34,12 @@ static size_t read_file(const char *path, char *text, size_t size)
 	return used;
 }
 
-/* A field behind the second of /proc/self/stat: proc(5). That is a name, which may hold blanks. */
 static uint64_t read_stat(int wanted)
 {
 	char text[1024];
-	const char *at;
 
 	read_file("/proc/self/stat", text, sizeof(text));
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < wanted; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) : 0;
+	return gt_host_stat_field(text, wanted);
 }
 
 uint64_t gt_process_started(void)

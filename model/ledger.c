@@ -33,18 +33,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void add(uint64_t *sum, uint64_t value)
-{
-	*sum = gt_count_sum(*sum, value);
-}
-
 static uint64_t lost_of(const struct sums *sums)
 {
-	const uint64_t without_times =
-		larger(sums->of[GT_CLASS_without_times], sums->of[GT_CLASS_kernels_without_times]);
-	const uint64_t missing = larger(sums->of[GT_CLASS_missing], sums->of[GT_CLASS_not_fetched]);
+	uint64_t lost = sums->of[GT_CLASS_lost];
 
-	return gt_count_sum(sums->of[GT_CLASS_lost], gt_count_sum(without_times, missing));
+	gt_count_add(&lost, larger(sums->of[GT_CLASS_without_times],
+	                           sums->of[GT_CLASS_kernels_without_times]));
+	gt_count_add(&lost, larger(sums->of[GT_CLASS_missing], sums->of[GT_CLASS_not_fetched]));
+	return lost;
 }
 
 /* What is said of a process that could not be recorded is no ledger that one kept. */
@@ -69,13 +65,14 @@ static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *st
 
 		state->kept = state->kept || !is_of_unrecorded(trace, row, class);
 		if (class)
-			add(&sums[row->process < known ? row->process : known].of[class->trait],
-			    row->value);
+			gt_count_add(
+				&sums[row->process < known ? row->process : known].of[class->trait],
+				row->value);
 	}
 	for (size_t i = 0; i <= known; i++) {
-		add(&state->lost, lost_of(&sums[i]));
-		add(&state->sources_failed, sums[i].of[GT_CLASS_failed]);
-		add(&state->unrecorded, sums[i].of[GT_CLASS_unrecorded]);
+		gt_count_add(&state->lost, lost_of(&sums[i]));
+		gt_count_add(&state->sources_failed, sums[i].of[GT_CLASS_failed]);
+		gt_count_add(&state->unrecorded, sums[i].of[GT_CLASS_unrecorded]);
 	}
 	gt_array_free(sums);
 }
@@ -88,7 +85,7 @@ uint64_t *gt_ledger_sums(const struct gt_trace *trace)
 	memset(sums, 0, count * sizeof(*sums));
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers)
 		if (row->name < count)
-			add(&sums[row->name], row->value);
+			gt_count_add(&sums[row->name], row->value);
 	return sums;
 }
 
@@ -106,10 +103,10 @@ static uint64_t difference(const struct gt_trace *trace)
 	const uint64_t launches = sum_of(trace, "launches");
 	uint64_t sum = 0;
 
-	add(&sum, sum_of(trace, "launches_timed"));
-	add(&sum, sum_of(trace, "launches_unfinished"));
-	add(&sum, sum_of(trace, "launches_captured"));
-	add(&sum, sum_of(trace, "launches_missing"));
+	gt_count_add(&sum, sum_of(trace, "launches_timed"));
+	gt_count_add(&sum, sum_of(trace, "launches_unfinished"));
+	gt_count_add(&sum, sum_of(trace, "launches_captured"));
+	gt_count_add(&sum, sum_of(trace, "launches_missing"));
 
 	return launches > sum ? launches - sum : sum - launches;
 }

@@ -105,7 +105,7 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		if (strcmp(gt_trace_text(trace, row->name), name) == 0) {
-			sum = gt_count_sum(sum, row->value);
+			gt_count_add(&sum, row->value);
 			found = true;
 		}
 	}

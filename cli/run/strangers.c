@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/path.h"
+#include "base/host.h"
+#include "cli/manifest.h"
 #include "format/recording.h"
 
 #define MOST_PROCESSES 4096 /* that one look goes through */
@@ -53,32 +53,29 @@ static bool holds(pid_t pid, const char *name, const char *wanted, bool *could_r
 	return found;
 }
 
-/* Fields 4 and 22 of /proc/PID/stat, and the program's name; false: it is over. */
+/* Who it is, by /proc/PID/stat; false: it is over. */
 static bool read_stat(pid_t pid, struct gt_roll_facts *facts)
 {
 	const int fd = open_of(pid, "stat");
 	char text[1024];
 	const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	unsigned long long started = 0;
-	unsigned parent = 0;
-	char *open;
-	char *close_at;
+	const char *name;
+	const char *end;
 
 	if (fd >= 0)
 		close(fd);
 	text[got > 0 ? got : 0] = '\0';
-	open = strchr(text, '(');
-	close_at = strrchr(text, ')');
-	if (!open || !close_at ||
-	    sscanf(close_at + 1, // NOLINT(cert-err34-c): the kernel's numbers
-	           " %*c %u %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-	           "%llu",
-	           &parent, &started) != 2)
+	name = strchr(text, '(');
+	end = strrchr(text, ')');
+	if (!name || !end)
 		return false;
 	*facts = (struct gt_roll_facts){
-		.pid = (uint32_t)pid, .parent_pid = parent, .started_ticks = started};
-	snprintf(facts->program, sizeof(facts->program), "%.*s", (int)(close_at - open - 1),
-	         open + 1);
+		.pid = (uint32_t)pid,
+		.parent_pid = (uint32_t)gt_host_stat_field(text, 4),
+		.started_ticks = gt_host_stat_field(text, 22),
+		.time_ns = (uint64_t)gt_instant_now().boottime_ns,
+	};
+	snprintf(facts->program, sizeof(facts->program), "%.*s", (int)(end - name - 1), name + 1);
 	return true;
 }
 
@@ -88,14 +85,6 @@ static bool is_known(const struct gt_strangers *strangers, const struct gt_roll_
 		if (known->pid == facts->pid && known->started_ticks == facts->started_ticks)
 			return true;
 	return false;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_BOOTTIME, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
 static void look_at(struct gt_strangers *strangers, pid_t pid)
@@ -111,7 +100,6 @@ static void look_at(struct gt_strangers *strangers, pid_t pid)
 		return;
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	facts.user = stat(path, &status) == 0 ? status.st_uid : 0;
-	facts.time_ns = now_ns();
 	snprintf(facts.text, sizeof(facts.text),
 	         "its environment does not name gputrace's library (env -i, sudo or a container "
 	         "may have emptied it)");

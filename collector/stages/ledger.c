@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/strings.h"
+#include "base/sums.h"
 #include "collector/missing.h"
 #include "collector/stage.h"
 #include "model/ledger.h"
@@ -209,7 +210,7 @@ static bool lacks_ledger(const struct gt_capture *capture)
 static bool counts_sensibly(const struct gt_capture *capture)
 {
 	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
-		if (capture->written[kind].told > GT_MOST_TOLD)
+		if (capture->written[kind].told > GT_MOST_COUNTED)
 			return false;
 	return true;
 }
@@ -229,7 +230,7 @@ static void add_own(struct gt_collection *collection, const struct gt_capture *c
 		const gt_string name = gt_capture_string(capture, row->name);
 		const char *text = gt_trace_text(trace, name);
 
-		if (!*text || row->value > GT_MOST_TOLD)
+		if (!*text || row->value > GT_MOST_COUNTED)
 			unreadable++;
 		else if (!gt_ledger_class_find(text))
 			newer++;
