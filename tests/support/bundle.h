@@ -49,11 +49,12 @@ enum {
 	BUNDLE_OUT = 2,     /* an array: -1; picture * weight of the column afterwards */
 };
 
-#define BUNDLE_X_ADDRESS      0x7f1200000000ull
+/* Where no process has its libraries, its heap or a sanitizer: replay reserves these addresses. */
+#define BUNDLE_X_ADDRESS      0x201200000000ull
 #define BUNDLE_Y_ADDRESS      (BUNDLE_X_ADDRESS + 0x400)
 #define BUNDLE_Z_ADDRESS      (BUNDLE_X_ADDRESS + 0x2000000)
 #define BUNDLE_TABLE_ADDRESS  (BUNDLE_Z_ADDRESS + 0x10000)
-#define BUNDLE_FACTOR_ADDRESS 0x7f1300000100ull
+#define BUNDLE_FACTOR_ADDRESS 0x201300000100ull
 
 /* saxpy(int n, float a, const float *x, float *y): y = 2 * x + y, in 2 blocks of 128. */
 void test_bundle_add_launch(struct test_bundle *made);
