@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "format/chunk.h"
-#include "fuzz/recipe.h"
+#include "fuzz/one_capture.h"
 #include "hostile/everything.h"
 #include "hostile/mutate.h"
 #include "support/recording.h"
 
 /*
- * All of gputrace on a recording of one capture: collected, every report, every export. An input
- * that begins as a capture is one; from any other a capture is built (fuzz/recipe.h) behind what
- * most captures hold, so that its records find a clock, a device and a stream.
+ * All of gputrace on a recording of one capture: collected, every report, every export.
  */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,11 +26,6 @@ static void remove_recording(void)
 	recording_release(&recording);
 }
 
-static bool is_capture(const uint8_t *data, size_t size)
-{
-	return size >= GT_FILE_HEADER_SIZE && memcmp(data, GT_FILE_MAGIC, 8) == 0;
-}
-
 #ifdef GT_FUZZ
 /* Chunks are changed inside, and get their checksums again. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
@@ -42,7 +35,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 	uint64_t state = seed;
 	size_t made = 0;
 
-	if (!is_capture(data, size) || capture_read(&reader, data, size, NULL) < 0)
+	if (size < GT_FILE_HEADER_SIZE || memcmp(data, GT_FILE_MAGIC, 8) != 0 ||
+	    capture_read(&reader, data, size, NULL) < 0)
 		return LLVMFuzzerMutate(data, size, most);
 	capture_begin(&capture, CAPTURE_UNLIMITED);
 	mutate_capture(&capture, data, size, &state);
@@ -61,19 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		recording_init(&recording);
 		(void)atexit(remove_recording);
 	}
-	recording_begin(&recording, "node-1-1");
-	if (is_capture(data, size)) {
-		recording.capture.size = 0;
-		capture_add_bytes(&recording.capture, data, size);
-		recording_end(&recording, false);
-	} else {
-		recording_add_basics(&recording, 1);
-		add_recipe(&recording.capture, data, size);
-		recording_end(&recording, size % 2);
-	}
-	/* The same as what is said of a machine, which has some of the records alone. */
-	recording_add_file(&recording, "node.topology", recording.capture.bytes,
-	                   recording.capture.size);
+	record_one_capture(&recording, data, size);
 	(void)read_everything(recording.path);
 	return 0;
 }

@@ -46,6 +46,12 @@ static uint64_t length(struct world *world, uint64_t most)
 	return draw(world, limit < most ? limit : most);
 }
 
+/* Bytes that are moved: any number, or one that programs like, where limits of reports lie too. */
+static uint64_t size(struct world *world)
+{
+	return chance(world, 25) ? 4096ULL << 4 * draw(world, 3) : 1 + length(world, 100000000);
+}
+
 static bool has(const struct world *world, unsigned feature)
 {
 	return (world->features & feature) != 0;
@@ -236,7 +242,7 @@ static void copy(struct world *world, struct thread *thread)
 	work->copy = (int)draw(world, world->gpu_count > 1 ? 4 : 3);
 	if (work->copy == 3)
 		work->peer = (world->streams[call->stream].gpu + 1) % world->gpu_count;
-	work->bytes = 1 + length(world, 100000000);
+	work->bytes = size(world);
 	work->pageable = work->copy < 2 && chance(world, 40);
 	if (blocking) {
 		call->wait = BLOCKING_COPY;

@@ -64,11 +64,36 @@ static uint32_t context(int device)
 	return 1 + (uint32_t)device;
 }
 
+/* Handles are as in programs that do the same: equal in all processes. */
 static uint64_t handle(const struct world *world, int stream)
 {
+	uint64_t before = 0;
+
 	if (stream == NONE)
 		return UINT64_MAX;
-	return world->streams[stream].is_default ? 0 : STREAM_HANDLE + (uint64_t)stream;
+	for (int i = 0; i < stream; i++)
+		before += world->streams[i].process == world->streams[stream].process;
+	return world->streams[stream].is_default ? 0 : STREAM_HANDLE + before;
+}
+
+static uint64_t event_handle(const struct world *world, int event)
+{
+	uint64_t before = 0;
+
+	if (event == NONE)
+		return 0;
+	for (int i = 0; i < event; i++)
+		before += world->events[i].process == world->events[event].process;
+	return EVENT_HANDLE + before;
+}
+
+static uint64_t exec_handle(const struct world *world, int exec)
+{
+	uint64_t before = 0;
+
+	for (int i = 0; i < exec; i++)
+		before += world->execs[i].process == world->execs[exec].process;
+	return EXEC_HANDLE + before;
 }
 
 static void add_clock(struct writer *writer, uint64_t time)
@@ -162,10 +187,9 @@ static void add_wait(struct writer *writer, const struct call *call)
 	recording_add(&writer->recording, sync_call, .start_ns = host(writer, call->begin),
 	              .end_ns = host(writer, call->end),
 	              .stream = names_stream ? handle(world, call->stream) : UINT64_MAX,
-	              .event = call->event == NONE ? 0 : EVENT_HANDLE + (uint64_t)call->event,
-	              .correlation = call->correlation, .context = context(device),
-	              .thread = world->threads[call->thread].tid, .kind = kinds[call->wait],
-	              .result = (uint32_t)call->result,
+	              .event = event_handle(world, call->event), .correlation = call->correlation,
+	              .context = context(device), .thread = world->threads[call->thread].tid,
+	              .kind = kinds[call->wait], .result = (uint32_t)call->result,
 	              .flags = call->end ? 0 : GT_RECORD_UNFINISHED);
 }
 
@@ -337,15 +361,14 @@ static void add_graph(struct writer *writer, const struct exec *exec, int number
 	              .thread = tid);
 	add_captured_nodes(writer, exec, number);
 	recording_add(&writer->recording, graph_call, .start_ns = host(writer, call->begin),
-	              .end_ns = host(writer, call->end), .handle = EXEC_HANDLE + (uint64_t)number,
+	              .end_ns = host(writer, call->end), .handle = exec_handle(world, number),
 	              .graph_number = FIRST_GRAPH + (uint32_t)number,
 	              .kind = GT_GRAPH_CALL_INSTANTIATE, .outcome = -1,
 	              .correlation = call->correlation, .thread = tid);
 	for (int i = 0; i < exec->node_count; i++)
 		add_clone(writer, exec, number, i, call->begin + 60);
 	recording_add(&writer->recording, graph_exec, .made_ns = host(writer, call->begin + 100),
-	              .handle = EXEC_HANDLE + (uint64_t)number,
-	              .number = FIRST_EXEC + (uint32_t)number,
+	              .handle = exec_handle(world, number), .number = FIRST_EXEC + (uint32_t)number,
 	              .graph_number = FIRST_GRAPH + (uint32_t)number,
 	              .correlation = call->correlation, .thread = tid);
 }
@@ -369,7 +392,7 @@ static void add_graphs(struct writer *writer)
 			continue;
 		recording_add(&writer->recording, graph_launch,
 		              .start_ns = host(writer, call->begin),
-		              .handle = EXEC_HANDLE + (uint64_t)call->exec,
+		              .handle = exec_handle(world, call->exec),
 		              .stream = handle(world, call->stream),
 		              .context = context(world->streams[call->stream].gpu),
 		              .correlation = call->correlation,
