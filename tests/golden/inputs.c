@@ -15,6 +15,7 @@
 #include "fuzz/one_capture.h"
 #include "golden/choices.h"
 #include "golden/digests.h"
+#include "golden/gallery.h"
 #include "support/recording.h"
 
 enum {
@@ -268,6 +269,30 @@ static void digest_corpus(struct digests *digests)
 	capture_release(&recording.capture);
 }
 
+static int is_script(const struct dirent *entry)
+{
+	const char *end = strrchr(entry->d_name, '.');
+
+	return end && strcmp(end, ".txt") == 0;
+}
+
+/* Recordings that were made up, one script an input. */
+static void digest_galleries(struct digests *digests)
+{
+	struct dirent **list;
+	const int count = scandir(digests->gallery, &list, is_script, by_bytes);
+	char name[NAME_BYTES];
+
+	must(count > 0, digests->gallery);
+	for (int i = 0; i < count; i++) {
+		write_name(name, sizeof(name), "gallery-%.*s",
+		           (int)strcspn(list[i]->d_name, "."), list[i]->d_name);
+		if (begin_input(digests, name))
+			digest_gallery(digests, digests->gallery, list[i]->d_name);
+	}
+	free_recordings(list, (size_t)count);
+}
+
 void digest_inputs(struct digests *digests, const char *folder)
 {
 	digest_recordings(digests);
@@ -276,5 +301,6 @@ void digest_inputs(struct digests *digests, const char *folder)
 	digest_twins(digests);
 	digest_worlds(digests);
 	digest_corpus(digests);
+	digest_galleries(digests);
 	must(chdir("/") == 0, "/");
 }
