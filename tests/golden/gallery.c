@@ -11,13 +11,14 @@
 #include "format/cubin.h"
 #include "format/meta.h"
 #include "format/recording.h"
+#include "format/roll.h"
 #include "format/series.h"
 #include "golden/choices.h"
 #include "golden/digests.h"
 #include "golden/script.h"
 #include "support/recording.h"
 
-enum { MOST_TEXTS = 400, MOST_VALUES = 32 };
+enum { MOST_TEXTS = 1000, MOST_VALUES = 32 };
 
 /* What a script is making. */
 struct gallery {
@@ -26,6 +27,7 @@ struct gallery {
 	struct recording recording;
 	char *texts[MOST_TEXTS]; /* of the capture at hand; their ids from 1 */
 	uint32_t text_count;
+	struct gt_roll roll;
 	uint64_t kept; /* hash of the last module that was kept */
 };
 
@@ -146,6 +148,42 @@ static void add_file(struct gallery *gallery, const struct script_words *words)
 	recording_add_file(&gallery->recording, words->words[1], text, used);
 }
 
+/* roll_entry KIND PID PARENT USER TICKS TIME PROGRAM TEXT LAUNCHES CALLS NUMBER: of the roll. */
+static void add_roll_entry(struct gallery *gallery, const struct script_words *words)
+{
+	uint64_t numbers[SCRIPT_WORDS];
+	struct gt_roll_entry *entry;
+
+	for (size_t i = 1; i < words->count; i++)
+		numbers[i] = i == 7 || i == 8 ? 0 : script_number(words->words[i]);
+	must(numbers[11] < GT_ROLL_ENTRIES, "roll_entry");
+	entry = &gallery->roll.entries[numbers[11]];
+	entry->kind = (uint32_t)numbers[1];
+	entry->launches = numbers[9];
+	entry->calls = numbers[10];
+	entry->facts = (struct gt_roll_facts){.pid = (uint32_t)numbers[2],
+	                                      .parent_pid = (uint32_t)numbers[3],
+	                                      .user = (uint32_t)numbers[4],
+	                                      .started_ticks = numbers[5],
+	                                      .time_ns = numbers[6]};
+	write_name(entry->facts.program, sizeof(entry->facts.program), "%s", words->words[7]);
+	write_name(entry->facts.text, sizeof(entry->facts.text), "%s", words->words[8]);
+}
+
+/* roll HOST PROCESSES LAUNCHES CALLS: the file, with what there was no entry for. */
+static void add_roll(struct gallery *gallery, const struct script_words *words)
+{
+	char name[NAME_BYTES];
+
+	gallery->roll.magic = GT_ROLL_MAGIC;
+	gallery->roll.more_processes = script_number(words->words[2]);
+	gallery->roll.more_launches = script_number(words->words[3]);
+	gallery->roll.more_calls = script_number(words->words[4]);
+	write_name(name, sizeof(name), "%s%s", words->words[1], GT_ROLL_SUFFIX);
+	recording_add_file(&gallery->recording, name, &gallery->roll, sizeof(gallery->roll));
+	memset(&gallery->roll, 0, sizeof(gallery->roll));
+}
+
 /* cubin NAME: a module of tests/cubins that is kept. */
 static void add_cubin(struct gallery *gallery, const struct script_words *words)
 {
@@ -161,6 +199,37 @@ static void add_cubin(struct gallery *gallery, const struct script_words *words)
 	write_name(path, sizeof(path), "%s/%016llx%s", GT_MODULES_FOLDER,
 	           (unsigned long long)gallery->kept, GT_CUBIN_SUFFIX);
 	recording_add_file(&gallery->recording, path, content.bytes, content.size);
+	gt_unload(&content);
+}
+
+/* kernels_named FILE AT: kernels of tests/FILE, which has a mangled name in each line's first column. */
+static void add_kernels(struct gallery *gallery, const struct script_words *words)
+{
+	char path[PATH_MAX + NAME_BYTES];
+	struct gt_content content = {0};
+	struct gt_error err = {0};
+	uint64_t at_ns = script_number(words->words[2]);
+	uint32_t id = 1;
+	char *left, *line, *text;
+
+	write_name(path, sizeof(path), "%s/../../%s", gallery->folder, words->words[1]);
+	must(gt_load_file(&content, path, &err) == 0, path);
+	text = left = strndup((const char *)content.bytes, content.size);
+	must(text != NULL, path);
+	while ((line = strsep(&left, "\n"))) {
+		line[strcspn(line, "\t")] = '\0';
+		if (!*line)
+			continue;
+		recording_add(&gallery->recording, shape, .id = id, .name = text_id(gallery, line),
+		              .grid_x = id, .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1,
+		              .block_z = 1, .registers = 32);
+		recording_add(&gallery->recording, kernel, .start_ns = at_ns,
+		              .end_ns = at_ns + id, .correlation = id, .shape = id, .context = 1,
+		              .stream = STREAM);
+		at_ns += 1000;
+		id++;
+	}
+	free(text);
 	gt_unload(&content);
 }
 
@@ -233,6 +302,9 @@ static void act(void *context, const struct script_words *words)
 		{"samples", 5, add_sample},
 		{"file", 2, add_file},
 		{"cubin", 2, add_cubin},
+		{"kernels_named", 3, add_kernels},
+		{"roll_entry", 12, add_roll_entry},
+		{"roll", 5, add_roll},
 	};
 
 	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {

@@ -58,7 +58,7 @@ static void put_in(const struct script *script, const struct scope *scope, const
                    char *out)
 {
 	size_t left = LINE_BYTES;
-	bool quoted = false;
+	bool quoted = false, escaped = false;
 
 	while (*line) {
 		const size_t length = *line == '$' ? name_length(line + 1) : 0;
@@ -67,7 +67,8 @@ static void put_in(const struct script *script, const struct scope *scope, const
 		int used;
 
 		must(!length || value, script, "no such name");
-		quoted ^= *line == '"';
+		quoted ^= *line == '"' && !escaped;
+		escaped = *line == '\\';
 		if (value)
 			used = snprintf(out, left, "%s%s%s", quote, value, quote);
 		else
@@ -79,7 +80,7 @@ static void put_in(const struct script *script, const struct scope *scope, const
 	}
 }
 
-/* Words end at blanks that are not in quotes, and quotes are taken off. */
+/* Words end at blanks that are not in quotes, which are taken off but behind a backslash. */
 static void split(const struct script *script, const char *line, struct script_words *words)
 {
 	char *out = words->bytes;
@@ -92,6 +93,8 @@ static void split(const struct script *script, const char *line, struct script_w
 		for (; *line && (quoted || !strchr(" \t", *line)); line++) {
 			if (*line == '"')
 				quoted = !quoted;
+			else if (*line == '\\' && line[1])
+				*out++ = *++line;
 			else
 				*out++ = *line;
 		}
