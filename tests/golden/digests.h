@@ -15,7 +15,8 @@ struct digests {
 	const char *filter; /* of the view that is read, "": none */
 	const char *show;   /* name of the input to be shown, NULL: none */
 	size_t every, seen; /* of so many inputs one is read */
-	char captures[PATH_MAX], corpus[PATH_MAX], gallery[PATH_MAX], world[PATH_MAX], kept[PATH_MAX];
+	char captures[PATH_MAX], corpus[PATH_MAX], gallery[PATH_MAX], world[PATH_MAX],
+		kept[PATH_MAX];
 };
 
 /* Ends the program where a fact does not hold, with what errno says. */

@@ -28,7 +28,7 @@ struct gallery {
 	char *texts[MOST_TEXTS]; /* of the capture at hand; their ids from 1 */
 	uint32_t text_count;
 	struct gt_roll roll;
-	uint64_t kept; /* hash of the last module that was kept */
+	uint64_t kept, kept_bytes; /* the last module that was kept: its hash and size */
 };
 
 static void wrong(const char *what, const char *word)
@@ -129,8 +129,8 @@ static void add_sample(struct gallery *gallery, const struct script_words *words
 
 	must(words->count - 4 <= MOST_VALUES, "samples");
 	for (size_t i = 4; i < words->count; i++)
-		values[i - 4] = strtod(strcmp(words->words[i], "-") ? words->words[i] : "nan",
-		                       NULL);
+		values[i - 4] =
+			strtod(strcmp(words->words[i], "-") ? words->words[i] : "nan", NULL);
 	must(gt_writer_payload(&gallery->recording.capture.writer, GT_RECORD_SERIES, bytes,
 	                       gt_series_encode(&samples, bytes), 1) == 0,
 	     "samples");
@@ -143,8 +143,7 @@ static void add_file(struct gallery *gallery, const struct script_words *words)
 	size_t used = 0;
 
 	for (size_t i = 2; i < words->count; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\n",
-		                         words->words[i]);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s\n", words->words[i]);
 	recording_add_file(&gallery->recording, words->words[1], text, used);
 }
 
@@ -196,13 +195,15 @@ static void add_cubin(struct gallery *gallery, const struct script_words *words)
 	write_name(path, sizeof(path), "%s/../../cubins/%s", gallery->folder, words->words[1]);
 	must(gt_load_file(&content, path, &err) == 0, path);
 	gallery->kept = gt_content_hash(content.bytes, content.size);
+	gallery->kept_bytes = content.size;
 	write_name(path, sizeof(path), "%s/%016llx%s", GT_MODULES_FOLDER,
 	           (unsigned long long)gallery->kept, GT_CUBIN_SUFFIX);
 	recording_add_file(&gallery->recording, path, content.bytes, content.size);
 	gt_unload(&content);
 }
 
-/* kernels_named FILE AT: kernels of tests/FILE, which has a mangled name in each line's first column. */
+/* kernels_named FILE AT: kernels of tests/FILE, which has a mangled name in each line's first
+ * column. */
 static void add_kernels(struct gallery *gallery, const struct script_words *words)
 {
 	char path[PATH_MAX + NAME_BYTES];
@@ -223,9 +224,8 @@ static void add_kernels(struct gallery *gallery, const struct script_words *word
 		recording_add(&gallery->recording, shape, .id = id, .name = text_id(gallery, line),
 		              .grid_x = id, .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1,
 		              .block_z = 1, .registers = 32);
-		recording_add(&gallery->recording, kernel, .start_ns = at_ns,
-		              .end_ns = at_ns + id, .correlation = id, .shape = id, .context = 1,
-		              .stream = STREAM);
+		recording_add(&gallery->recording, kernel, .start_ns = at_ns, .end_ns = at_ns + id,
+		              .correlation = id, .shape = id, .context = 1, .stream = STREAM);
 		at_ns += 1000;
 		id++;
 	}
@@ -250,6 +250,7 @@ static void set_field(struct gallery *gallery, const struct gt_field *field, con
 	const uint64_t wide = field->role == GT_ROLE_string       ? text_id(gallery, value)
 	                      : field->role == GT_ROLE_real       ? 0
 	                      : strcmp(value, "kept_module") == 0 ? gallery->kept
+	                      : strcmp(value, "kept_bytes") == 0  ? gallery->kept_bytes
 	                                                          : script_number(value);
 	const uint32_t narrow = (uint32_t)wide;
 	const double real = field->role == GT_ROLE_real ? strtod(value, NULL) : 0;

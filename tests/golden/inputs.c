@@ -285,8 +285,8 @@ static void digest_galleries(struct digests *digests)
 
 	must(count > 0, digests->gallery);
 	for (int i = 0; i < count; i++) {
-		write_name(name, sizeof(name), "gallery-%.*s",
-		           (int)strcspn(list[i]->d_name, "."), list[i]->d_name);
+		write_name(name, sizeof(name), "gallery-%.*s", (int)strcspn(list[i]->d_name, "."),
+		           list[i]->d_name);
 		if (begin_input(digests, name))
 			digest_gallery(digests, digests->gallery, list[i]->d_name);
 	}

@@ -60,6 +60,7 @@ static void put_in(const struct script *script, const struct scope *scope, const
 	size_t left = LINE_BYTES;
 	bool quoted = false, escaped = false;
 
+	*out = '\0';
 	while (*line) {
 		const size_t length = *line == '$' ? name_length(line + 1) : 0;
 		const char *value = length ? value_of(scope, line + 1, length) : NULL;
@@ -242,9 +243,8 @@ static uint64_t unit_of(const char **at)
 		const char *name;
 		uint64_t size;
 	} units[] = {
-		{"ns", 1},         {"us", 1000},        {"ms", 1000000},
-		{"s", 1000000000}, {"KiB", 1ULL << 10}, {"MiB", 1ULL << 20},
-		{"GiB", 1ULL << 30},
+		{"ns", 1},           {"us", 1000},        {"ms", 1000000},     {"s", 1000000000},
+		{"KiB", 1ULL << 10}, {"MiB", 1ULL << 20}, {"GiB", 1ULL << 30},
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
@@ -256,33 +256,59 @@ static uint64_t unit_of(const char **at)
 	return 1;
 }
 
+static uint64_t sum(const char **at);
+
+static uint64_t factor(const char **at)
+{
+	char *end;
+	uint64_t value;
+
+	if (**at == '(') {
+		(*at)++;
+		value = sum(at);
+		*at += **at == ')';
+		return value;
+	}
+	value = strtoull(*at, &end, 0);
+	if (end == *at) {
+		fprintf(stderr, "%s is no number\n", *at);
+		exit(1);
+	}
+	*at = end;
+	return value * unit_of(at);
+}
+
 static uint64_t product(const char **at)
 {
-	uint64_t value = 1;
+	uint64_t value = factor(at);
 
-	do {
-		char *end;
-		const uint64_t factor = strtoull(*at, &end, 0);
-
-		if (end == *at) {
-			fprintf(stderr, "%s is no number\n", *at);
-			exit(1);
-		}
-		*at = end;
-		value *= factor * unit_of(at);
-	} while (**at == '*' && (*at)++);
+	while (**at == '*') {
+		(*at)++;
+		value *= factor(at);
+	}
 	return value;
+}
+
+static uint64_t sum(const char **at)
+{
+	uint64_t value = 0;
+	bool less = **at == '-';
+
+	*at += less;
+	for (;;) {
+		value += less ? -product(at) : product(at);
+		if (**at != '+' && **at != '-')
+			return value;
+		less = **at == '-';
+		(*at)++;
+	}
 }
 
 uint64_t script_number(const char *word)
 {
-	uint64_t sum = 0;
-
 	if (strcmp(word, "none") == 0)
 		return UINT64_MAX;
 	if (*word == '@')
 		return gt_content_hash(word + 1, strlen(word + 1));
-	for (bool less = *word == '-' && word++; *word; less = *word == '-', word += *word != '\0')
-		sum += less ? -product(&word) : product(&word);
-	return sum;
+	return sum(&word);
 }

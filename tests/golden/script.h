@@ -37,8 +37,8 @@ void script_run(const char *path, const char *before, const char *text, script_a
                 void *context);
 
 /*
- * The number that a word is: sums of products of numbers, some with a unit: 3*1ms+64KiB-1. none: all
- * bits set. @NAME: the hash by which functions are noted.
+ * The number that a word is: sums of products of numbers, some with a unit: 3*(1ms+64KiB)-1. none:
+ * all bits set. @NAME: the hash by which functions are noted.
  */
 uint64_t script_number(const char *word);
 
