@@ -183,7 +183,7 @@ static void run_line(struct script *script, const struct scope *scope)
 	struct script_words words;
 	char line[LINE_BYTES];
 
-	if (strncmp(script->lines[at], "define ", 7) == 0) {
+	if (strncmp(script->lines[at] + strspn(script->lines[at], " \t"), "define ", 7) == 0) {
 		must(script->defined_count < MOST_DEFINED, script, "too many");
 		script->defined[script->defined_count++] = at;
 		script->at = end_of(script, at);
