@@ -24,6 +24,7 @@ enum { MOST_TEXTS = 1000, MOST_VALUES = 32 };
 struct gallery {
 	struct digests *digests;
 	const char *folder; /* of all scripts */
+	size_t choices;
 	struct recording recording;
 	char *texts[MOST_TEXTS]; /* of the capture at hand; their ids from 1 */
 	uint32_t text_count;
@@ -60,7 +61,13 @@ static uint32_t text_id(struct gallery *gallery, const char *text)
 static void finish(struct gallery *gallery)
 {
 	if (*gallery->recording.path)
-		digest_recording(gallery->digests, gallery->recording.path, choice_count);
+		digest_recording(gallery->digests, gallery->recording.path, gallery->choices);
+}
+
+/* choices NUMBER: that recordings are read with, where there are many of them. */
+static void set_choices(struct gallery *gallery, const struct script_words *words)
+{
+	gallery->choices = (size_t)script_number(words->words[1]);
 }
 
 /* recording NAME */
@@ -295,6 +302,7 @@ static void act(void *context, const struct script_words *words)
 		size_t least;
 		void (*act)(struct gallery *gallery, const struct script_words *words);
 	} acts[] = {
+		{"choices", 2, set_choices},
 		{"recording", 2, begin_recording},
 		{"process", 2, begin_process},
 		{"machine", 1, begin_machine},
@@ -335,7 +343,9 @@ void digest_gallery(struct digests *digests, const char *folder, const char *nam
 	struct gt_content common = {0}, content = {0};
 	char *before, *text;
 
-	gallery = (struct gallery){.digests = digests, .folder = folder};
+	gallery =
+		(struct gallery){.digests = digests, .folder = folder, .choices = all_choice_count};
+	digests->thorough = true;
 	load(&common, folder, common_name);
 	load(&content, folder, name);
 	before = strndup((const char *)common.bytes, common.size);
@@ -343,6 +353,7 @@ void digest_gallery(struct digests *digests, const char *folder, const char *nam
 	must(before && text, name);
 	script_run(name, before, text, act, &gallery);
 	finish(&gallery);
+	digests->thorough = false;
 	free(before);
 	free(text);
 	forget_texts(&gallery);
