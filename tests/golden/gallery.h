@@ -5,7 +5,7 @@
 struct digests;
 
 /*
- * Digests the recordings that a script tells (golden/gallery). Lines of golden/gallery/README.md.
+ * Digests the recordings that a script of the gallery tells, in the lines of gallery/README.md.
  * They are made below the working directory.
  */
 void digest_gallery(struct digests *digests, const char *folder, const char *name);
