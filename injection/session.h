@@ -45,8 +45,8 @@ enum gt_session_phase {
 
 /* What the child of fork() gets again of the page that is wiped. */
 struct gt_wiped {
-	struct gt_router router;  /* as it is once its wants are made; active: unused */
-	_Atomic uint32_t phase;   /* from here on as before the last fork */
+	struct gt_router router; /* as it is once its wants are made; active: unused */
+	_Atomic uint32_t phase;  /* from here on as before the last fork */
 	_Atomic uint32_t given[3];
 	_Atomic uint32_t default_domain;
 	_Atomic bool others_hear;
@@ -69,7 +69,8 @@ struct gt_session {
 	/* What each call of NVTX reads lies in one cache line, which is rarely written to. */
 	_Atomic uint32_t phase;  /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
-	/* From here to followed all but the first line outlives the session in the child of a fork. */
+	/* From here to followed all but the first line outlives the session in the child of a fork.
+	 */
 	struct gt_nvtx nvtx;
 	struct gt_pools pools;
 	struct gt_device_names device_names;
