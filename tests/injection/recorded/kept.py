@@ -7,9 +7,9 @@
     \tTABLE/WAY, TABLE/WAY ...
 
 ROWS is how many there are, or -. A cell begins with the features that were the same each time (values.py) and ends with
-a digest of these; . is a column that says nothing, - one of which nothing was the same, _ one that is not there. The last cell
-is of rows with those columns whose values were the same, * and a digest, or -. A digest without letters is of a; .5 are five
-columns that say nothing.
+a digest of these; . is a column that says nothing, - one of which nothing was the same, _ one that is not there. The
+last cell is of rows with those columns whose values were the same, * and a digest, or -. A digest without letters is
+of a; .5 are five columns that say nothing.
 """
 import hashlib
 

@@ -28,7 +28,8 @@ LEFT_OUT = re.compile(r"""
     | pci_devices\.(host|path|cpus|numa_node|device) | gpu_pairs\.(from|to) | contexts\.memory_bytes
     | (raw\ )?copy_places?\.(cpu|cpu_node|memory_node|pages|pages_there)
     | raw\ meta\.(host|kernel|machine|boot_id|cpus|environment|written|tool|cupti_path) | .*\.started_ticks
-    | (bundle|bundle\.steps)\.(.*\.)?correlation | bundle\.(origin\.)?(gputrace|date|host|pid|job_ns) | bundle\.steps\.(start|end)_ns | ledgers\..*_ns | device_clocks\..*
+    | (bundle|bundle\.steps)\.(.*\.)?correlation | bundle\.(origin\.)?(gputrace|date|host|pid|job_ns)
+    | bundle\.steps\.(start|end)_ns | ledgers\..*_ns | device_clocks\..*
 """, re.X)
 # Tables that say nothing of the program, or the same as others.
 NO_TABLES = {"clocks", "numa_nodes", "raw clock", "raw counter", "raw ledger", "raw written", "raw context_memory",
