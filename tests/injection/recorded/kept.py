@@ -130,7 +130,7 @@ def lengthened(text):
 
 
 def read(path):
-    cases, columns, known = {}, {}, {}
+    cases, columns, known, case = {}, {}, {}, {}
     for line in path.read_text().splitlines() if path.exists() else ():
         if line.startswith("= "):
             name, _, rest = line[2:].partition("\t")
