@@ -17,6 +17,7 @@ import values
 
 EVERY_OF_SLOW = 9
 DIGITS = 3
+CHANCE = 0.15
 
 
 def reduced(letters):
@@ -112,6 +113,14 @@ def compare(kept, tables):
     return found
 
 
+def forget(tables, table, column):
+    """Keeps a column no more, or with * how many rows there are, and what stands in one row neither."""
+    cells, count, _ = tables.get(table, ({}, "-", "-"))
+    if column in cells:
+        cells = {**cells, column: "-"}
+    tables[table] = cells, "-" if column == "*" else count, "-"
+
+
 def shortened(words):
     result = []
     for word in words:
@@ -170,7 +179,25 @@ def lines_of_table(cases, name, columns):
     return [f"\t{key}\t{line}" for key, line in sorted(result.items())]
 
 
+def leave_out_chance(cases):
+    """Of a column that was not the same each time in many cases nothing is kept in the others either."""
+    counts = {}
+    for tables in cases.values():
+        for name, (cells, _, _) in tables.items():
+            for column, text in cells.items():
+                count = counts.setdefault((name, column), [0, 0])
+                count[0] += text == "-"
+                count[1] += text != "."
+    chance = {key for key, (differed, all_of_them) in counts.items() if 0 < differed >= CHANCE * all_of_them}
+    for tables in cases.values():
+        for name in list(tables):
+            for column in [column for column, text in tables[name][0].items() if text not in (".", "-")]:
+                if (name, column) in chance:
+                    forget(tables, name, column)
+
+
 def write(path, cases):
+    leave_out_chance(cases)
     cases = {case: dict(tables) for case, tables in sorted(cases.items())}
     lines = ["# Digests of what is recorded of these programs: tests/README.md"]
     for name, columns in all_columns(cases).items():

@@ -33,7 +33,7 @@ LEFT_OUT = re.compile(r"""
 """, re.X)
 # Tables that say nothing of the program, or the same as others.
 NO_TABLES = {"clocks", "numa_nodes", "raw clock", "raw counter", "raw ledger", "raw written", "raw context_memory",
-             "raw device_clock"}
+             "raw device_clock", "raw device"}
 # Numbers that are nobody's choice: that two of them are equal is all that they say.
 NUMBERED = re.compile(r"(^|.*_)(address|handle|pid|tid|pointer|base)$|^(unit|processors)$")
 # They differ each time, and so it is by chance where two are equal.
