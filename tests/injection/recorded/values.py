@@ -38,6 +38,8 @@ NO_TABLES = {"clocks", "numa_nodes", "raw clock", "raw counter", "raw ledger", "
 NUMBERED = re.compile(r"(^|.*_)(address|handle|pid|tid|pointer|base)$|^(unit|processors)$")
 # They differ each time, and so it is by chance where two are equal.
 CHANCE = re.compile(r".*(_ns|_ticks|_bound)$")
+# In sentences of notes.
+DURATIONS = re.compile(r"\b[\d.]+ (ns|us|ms|s)\b")
 LABELS = ("name", "function", "text", "kind", "size_bytes", "type", "number")
 
 
@@ -181,6 +183,8 @@ class Column:
             self.letters = "amncz"
         else:
             self.letters = "amz"
+        if self.kind == "text" and self.name in ("text", "line"):
+            self.cells = [DURATIONS.sub(r"N \1", cell) for cell in self.cells]
         self.says_nothing = all(cell in NOTHING for cell in self.cells)
         self.labels = [label(tables, self.target, cell) for cell in self.cells] \
             if self.kind == "id" and self.target else self.cells
