@@ -10,6 +10,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/strings.h"
+#include "base/sums.h"
 #include "base/units.h"
 #include "model/index.h"
 #include "model/names.h"
@@ -114,13 +115,13 @@ struct figures {
 	uint64_t at_once;
 	uint64_t emptied;
 	uint64_t located; /* whose GPU is known */
-	int64_t blocked_ns;
-	int64_t busy_ns;
-	int64_t copying_ns;
-	int64_t idle_ns;
-	int64_t gap_ns;
+	uint64_t blocked_ns;
+	uint64_t busy_ns;
+	uint64_t copying_ns;
+	uint64_t idle_ns;
+	uint64_t gap_ns;
 	int64_t max_ns;
-	int64_t bytes;
+	uint64_t bytes;
 	const struct gt_host_wait *longest;
 };
 
@@ -168,12 +169,12 @@ static void count(struct table *table, const struct group *group, const struct g
 	figures->at_once += wait->outcome == GT_WAIT_DONE || wait->outcome == GT_WAIT_NOTHING;
 	figures->emptied += wait->emptied;
 	figures->located += wait->device != GT_NONE;
-	figures->blocked_ns += wait->blocked_ns;
-	figures->busy_ns += wait->busy_ns;
-	figures->copying_ns += wait->copying_ns;
-	figures->idle_ns += wait->idle_ns;
-	figures->gap_ns += wait->gap_ns;
-	figures->bytes += wait->bytes;
+	gt_count_add(&figures->blocked_ns, (uint64_t)wait->blocked_ns);
+	gt_count_add(&figures->busy_ns, (uint64_t)wait->busy_ns);
+	gt_count_add(&figures->copying_ns, (uint64_t)wait->copying_ns);
+	gt_count_add(&figures->idle_ns, (uint64_t)wait->idle_ns);
+	gt_count_add(&figures->gap_ns, (uint64_t)wait->gap_ns);
+	gt_count_add(&figures->bytes, (uint64_t)wait->bytes);
 	if (!figures->longest || wait->blocked_ns > figures->max_ns) {
 		figures->longest = wait;
 		figures->max_ns = wait->blocked_ns;

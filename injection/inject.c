@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "injection/forks.h"
 #include "injection/inject.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/services.h"
@@ -38,11 +39,17 @@ static void at_exit(void)
 	errno = saved;
 }
 
+static void before_fork(void)
+{
+	gt_forks_prepare(&session);
+}
+
 static void in_child(void)
 {
-	const bool anew = gt_session_forget(&session);
+	const bool anew = gt_forks_forget(&session);
 
 	/* Another thread may have been at it in the parent: nobody is here. */
+	owner = anew ? 0 : getpid();
 	atomic_store_explicit(&begun, anew ? FRESH : BEGUN, memory_order_release);
 }
 
@@ -50,7 +57,7 @@ static void in_child(void)
 static bool watch_forks(void)
 {
 	if (!watches_forks)
-		watches_forks = pthread_atfork(NULL, NULL, in_child) == 0;
+		watches_forks = pthread_atfork(before_fork, NULL, in_child) == 0;
 	return watches_forks;
 }
 
@@ -68,6 +75,7 @@ void gt_session_must_begin(bool with_cuda)
 	if (atomic_compare_exchange_strong(&begun, &state, self)) {
 		owner = getpid();
 		if (watch_forks()) {
+			gt_forks_wipe(&session);
 			gt_session_begin(&session, environ, with_cuda);
 			atexit(at_exit);
 		}
@@ -82,6 +90,11 @@ void gt_session_must_begin(bool with_cuda)
 	while (!is_inside && atomic_load_explicit(&begun, memory_order_acquire) != BEGUN)
 		sched_yield();
 	errno = saved;
+}
+
+bool gt_inject_is_clone(void)
+{
+	return atomic_load_explicit(&begun, memory_order_acquire) == BEGUN && getpid() != owner;
 }
 
 void gt_session_end_before(void)

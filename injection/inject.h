@@ -10,6 +10,9 @@
  */
 void gt_session_must_begin(bool with_cuda);
 
+/* Whether a session began in the process that this one is a copy of, and no handler of fork ran. */
+bool gt_inject_is_clone(void);
+
 /*
  * Has the recording end, at the end of the process, before whatever was registered for that until
  * now: libraries that do not bear to be at work then. Any thread.

@@ -154,13 +154,22 @@ __attribute__((always_inline)) static inline uint64_t stamp_of(const uint64_t *s
 	return stamp ? *stamp : gt_stamp_in_order();
 }
 
+static inline bool is_recorded(struct gt_session *session)
+{
+	const bool yes = gt_session_is(session, GT_SESSION_RECORDING);
+
+	if (!yes)
+		gt_count_in_child(session);
+	return yes;
+}
+
 __attribute__((always_inline)) static inline void
 begin_block(struct gt_session *session, uint64_t pool, const struct gt_record_block_begin *block,
             const uint64_t *stamp)
 {
 	struct gt_record_block_begin *record;
 
-	if (pool == 0 || !gt_session_is(session, GT_SESSION_RECORDING))
+	if (pool == 0 || !is_recorded(session))
 		return;
 	record = gt_emit_begin(session, GT_RECORD_block_begin, sizeof(*record));
 	if (!record)
@@ -178,7 +187,7 @@ __attribute__((always_inline)) static inline void end_block(struct gt_session *s
 {
 	struct gt_record_block_end *record;
 
-	if (pool == 0 || !gt_session_is(session, GT_SESSION_RECORDING))
+	if (pool == 0 || !is_recorded(session))
 		return;
 	record = gt_emit_begin(session, GT_RECORD_block_end, sizeof(*record));
 	if (!record)
@@ -356,8 +365,12 @@ static uint64_t pool_create(const struct gputrace_pool *what)
 	uint32_t number;
 	uint32_t place;
 
-	if (!what || !is_kept(session))
+	if (!what)
 		return 0;
+	if (!is_kept(session)) {
+		gt_count_in_child(session);
+		return 0;
+	}
 	read_struct(&pool, sizeof(pool), what);
 	number = atomic_fetch_add_explicit(&pools->given, 1, memory_order_relaxed) + 1;
 	place = keep(pools, &pool, number);

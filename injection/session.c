@@ -18,6 +18,7 @@
 #include "format/recording.h"
 #include "injection/calm.h"
 #include "injection/cupti/layout.h"
+#include "injection/forks.h"
 #include "injection/output.h"
 #include "injection/process.h"
 #include "injection/services.h"
@@ -315,6 +316,7 @@ static void start_cuda(struct gt_session *session)
 		return;
 	}
 	gt_sources_start(session);
+	gt_forks_keep_router(session);
 	if (gt_session_is(session, GT_SESSION_RECORDING))
 		hear(session, gt_sources_arm(session));
 	say_where(session);
@@ -466,63 +468,4 @@ void gt_session_stop(struct gt_session *session)
 	/* Later it may still be writing: the arena stays for whoever salvages it. */
 	(void)gt_wait(&session->writer_thread.done, STOP_LIMIT_NS);
 	gt_calm_end(&before);
-}
-
-/*
- * CUPTI has buffers in the arena, which this process does not have: if it comes to fill one for a
- * call of the child, that must not be the child's end. There is nothing behind this memory.
- */
-static void cover_arena(const struct gt_session *session)
-{
-	const struct gt_arena *arena = &session->arena;
-	const int saved = errno;
-
-	(void)mmap(arena->bytes, session->arena_bytes, PROT_READ | PROT_WRITE,
-	           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-	errno = saved;
-}
-
-/*
- * What the process knows of NVTX, of its pools and of names stays; all else was the parent's, and
- * nothing uses it here.
- */
-static void renew(struct gt_session *session)
-{
-	const size_t kept = offsetof(struct gt_session, nvtx);
-	const size_t behind = offsetof(struct gt_session, followed);
-	const pthread_key_t thread_end = session->thread_end;
-	const bool emits = session->emits;
-	struct gt_roll *const roll = session->roll.roll;
-
-	(void)munmap(session->memory, session->memory_bytes);
-	gt_emit_forget();
-	memset(session, 0, kept);
-	memset((uint8_t *)session + behind, 0, sizeof(*session) - behind);
-	session->thread_end = thread_end;
-	session->emits = emits;
-	session->roll.roll = roll;
-	atomic_store_explicit(&session->is_waiting, true, memory_order_relaxed);
-}
-
-bool gt_session_forget(struct gt_session *session)
-{
-	const uint32_t before = atomic_exchange_explicit(&session->phase, GT_SESSION_FORGOTTEN,
-	                                                 memory_order_acq_rel);
-
-	/* The arena is not mapped here: nothing may look at it any more. */
-	gt_router_activate(&session->router, 0);
-	gt_own_leave_calls(0);
-	gt_roll_forget(session);
-	gt_nvtx_forget(&session->nvtx);
-	gt_pools_forget(&session->pools);
-	gt_device_names_forget(&session->device_names);
-	if (before == GT_SESSION_OFF || before == GT_SESSION_FORGOTTEN)
-		return false;
-	gt_capture_file_forget(session);
-	if (atomic_load_explicit(&session->cuda_starts, memory_order_relaxed)) {
-		cover_arena(session);
-		return false;
-	}
-	renew(session);
-	return true;
 }

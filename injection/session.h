@@ -41,16 +41,44 @@ enum gt_session_phase {
 	GT_SESSION_FORGOTTEN, /* the child of a fork: nothing of the session may be touched */
 };
 
+#define GT_WIPED_BYTES 4096
+
+/* What the child of fork() gets again of the page that is wiped. */
+struct gt_wiped {
+	struct gt_router router;  /* as it is once its wants are made; active: unused */
+	_Atomic uint32_t phase;   /* from here on as before the last fork */
+	_Atomic uint32_t given[3];
+	_Atomic uint32_t default_domain;
+	_Atomic bool others_hear;
+	_Atomic bool watches;
+};
+
 /*
  * What is being recorded in this process. There is one, since CUPTI's buffer callbacks carry
  * no user pointer; it lives until the process ends and its memory is never given back. Sources do
  * not see into it: they have injection/services.h.
  */
 struct gt_session {
+	/*
+	 * The kernel zeroes this page in the child of a fork (MADV_WIPEONFORK), where there is no
+	 * arena: whatever made the child, nothing is heard in it from its first instruction on.
+	 * forks.c restores what the child of fork() needs.
+	 */
+	_Alignas(GT_WIPED_BYTES) struct gt_router router;
+	uint8_t apart[GT_WIPED_BYTES - 64 - sizeof(struct gt_router)];
+	/* What each call of NVTX reads lies in one cache line, which is rarely written to. */
+	_Atomic uint32_t phase;  /* enum gt_session_phase */
+	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
+	/* From here to followed all but the first line outlives the session in the child of a fork. */
+	struct gt_nvtx nvtx;
+	struct gt_pools pools;
+	struct gt_device_names device_names;
+	struct gt_wiped wiped;
+
+	sem_t followed; /* the writer thread has made of it what was wanted */
 	struct gt_settings settings;
 	struct gt_arena arena;
 	struct gt_cupti cupti;
-	struct gt_router router;
 	int driver_version; /* cuDriverGetVersion, 0: not known */
 
 	/* Of the starting thread, then of the writer thread. */
@@ -72,15 +100,6 @@ struct gt_session {
 	dev_t capture_device; /* which file the capture is */
 	ino_t capture_inode;
 
-	/* What each call of NVTX reads lies in one cache line, which is rarely written to. */
-	_Alignas(64) _Atomic uint32_t phase; /* enum gt_session_phase */
-	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
-	/* From here to followed all outlives the session in the child of a fork. */
-	struct gt_nvtx nvtx;
-	struct gt_pools pools;
-	struct gt_device_names device_names;
-
-	sem_t followed;      /* the writer thread has made of it what was wanted */
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */
 	_Atomic bool cuda_starts; /* or has started, or has failed to */
 	_Atomic bool
@@ -179,12 +198,6 @@ void gt_session_stop(struct gt_session *session);
 
 /* Writer thread, last: the capture is complete, but for what CUPTI still has. */
 void gt_session_close(struct gt_session *session);
-
-/*
- * In the child of a fork: records nothing and touches nothing of the parent's. True when a session
- * may begin anew in it, as CUDA had not started.
- */
-bool gt_session_forget(struct gt_session *session);
 
 /* Before sources start: the key that calls back when a thread ends. False: there is none left. */
 bool gt_emit_init(struct gt_session *session);

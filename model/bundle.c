@@ -16,12 +16,15 @@
 #include "base/search.h"
 #include "format/recording.h"
 #include "model/json_fields.h"
+#include "model/json_walk.h"
 
 /*
  * What no bundle has more of. Objects and lists bound the memory that a text takes when it is read;
  * GPUs have 57 bits of addresses at most.
  */
+#define MOST_ENTRY    ((size_t)1 << 22) /* bytes of text; a number of 2 takes 32 in memory */
 #define MOST_OBJECTS  ((size_t)1 << 21)
+#define MOST_MEMBERS  1000 /* of the whole */
 #define MOST_ADDRESS  ((uint64_t)1 << 57)
 #define MOST_BYTES    ((int64_t)1 << 57)
 #define ARRAYS_END    (MOST_ADDRESS + (uint64_t)MOST_BYTES) /* of the addresses that arrays get */
@@ -30,10 +33,39 @@
 #define MOST_THREADS  1024 /* of a block */
 #define MOST_CLUSTERS 64   /* blocks of a cluster; GPUs have 16 at most */
 
+/* In the order in which they are read. */
+#define LISTS(LIST)                                                                                \
+	LIST(modules, module)                                                                      \
+	LIST(functions, function)                                                                  \
+	LIST(memory, memory)                                                                       \
+	LIST(streams, stream)                                                                      \
+	LIST(steps, step)                                                                          \
+	LIST(pointers, pointer)                                                                    \
+	LIST(objects, object)                                                                      \
+	LIST(handles, handle)                                                                      \
+	LIST(missing, missing)
+
+enum list {
+#define LIST(key, one) LIST_##key,
+	LISTS(LIST)
+#undef LIST
+		LIST_COUNT,
+};
+
+static const struct {
+	const char *key;
+	const char *one; /* what an entry is called in messages */
+} lists[LIST_COUNT] = {
+#define LIST(key, one) [LIST_##key] = {#key, #one},
+	LISTS(LIST)
+#undef LIST
+};
+
 struct reader {
 	struct gt_json_reading reading;
 	struct gt_bundle *bundle;
-	gt_array(uint32_t) parameter_bytes; /* by function: what its parameters take */
+	struct gt_json_slice lists[LIST_COUNT]; /* size 0: there is none */
+	gt_array(uint32_t) parameter_bytes;     /* by function: what its parameters take */
 };
 
 typedef void add_entry(struct reader *reader, const json_t *object);
@@ -102,27 +134,48 @@ static void read_blob(struct reader *reader, const json_t *object, const char *k
 	memcpy(blob->hash, hash, sizeof(blob->hash));
 }
 
-static void read_list(struct reader *reader, const json_t *root, const char *key, const char *one,
-                      add_entry *add)
+/* Without the place in a list: what is no JSON is named by its line. */
+static json_t *parse_entry(struct reader *reader, const struct gt_json_slice *slice)
 {
-	const json_t *list = json_object_get(root, key);
+	const char *list = reader->reading.list;
+	json_t *entry = NULL;
 
-	if (reader->reading.result < 0)
+	reader->reading.list = NULL;
+	if (slice->size > MOST_ENTRY)
+		refuse(reader, "line %u, nothing that gputrace captures is as large", slice->line);
+	else
+		entry = gt_json_parse(&reader->reading, slice);
+	reader->reading.list = list;
+	return entry;
+}
+
+static void read_entry(struct reader *reader, const struct gt_json_slice *slice, add_entry *add)
+{
+	json_t *entry = parse_entry(reader, slice);
+
+	if (json_is_object(entry) || json_is_string(entry))
+		add(reader, entry);
+	else if (entry)
+		refuse(reader, "it is not an object");
+	json_decref(entry);
+}
+
+static void read_list(struct reader *reader, enum list which, add_entry *add)
+{
+	const struct gt_json_slice *list = &reader->lists[which];
+	struct gt_json_slice entry;
+	struct gt_json_walk walk;
+
+	if (reader->reading.result < 0 || list->size == 0)
 		return;
-	reader->reading.list = NULL;
-	if (list && !json_is_array(list))
-		refuse(reader, "%s is not a list", key);
-	reader->reading.list = one;
-	for (size_t i = 0; reader->reading.result == 0 && i < json_array_size(list); i++) {
-		const json_t *entry = json_array_get(list, i);
-
+	if (*list->text != '[' || !gt_json_walk_begin(&walk, list))
+		refuse(reader, "%s is not a list", lists[which].key);
+	for (size_t i = 0; gt_json_walk_next(&walk, &reader->reading, NULL, &entry); i++) {
+		reader->reading.list = lists[which].one;
 		reader->reading.number = i;
-		if (json_is_object(entry) || json_is_string(entry))
-			add(reader, entry);
-		else
-			refuse(reader, "it is not an object");
+		read_entry(reader, &entry, add);
+		reader->reading.list = NULL;
 	}
-	reader->reading.list = NULL;
 }
 
 #define ORIGIN(name) GT_JSON_OTHER(struct gt_bundle_origin, name, CHARS)
@@ -835,15 +888,9 @@ static void add_missing(struct reader *reader, const json_t *entry)
 static void read_root(struct reader *reader, const json_t *root)
 {
 	read_origin(reader, root);
-	read_list(reader, root, "modules", "module", add_module);
-	read_list(reader, root, "functions", "function", add_function);
-	read_list(reader, root, "memory", "memory", add_memory);
-	read_list(reader, root, "streams", "stream", add_stream);
-	read_list(reader, root, "steps", "step", add_step);
-	read_list(reader, root, "pointers", "pointer", add_pointer);
-	read_list(reader, root, "objects", "object", add_object);
-	read_list(reader, root, "handles", "handle", add_handle);
-	read_list(reader, root, "missing", "missing", add_missing);
+#define LIST(key, one) read_list(reader, LIST_##key, add_##one);
+	LISTS(LIST)
+#undef LIST
 	check_events(reader);
 	check_graphs(reader);
 	read_focus(reader, root);
@@ -860,10 +907,56 @@ static bool has_too_much(const char *text, size_t size)
 	return size > GT_BUNDLE_MOST_MANIFEST || objects > MOST_OBJECTS;
 }
 
+static struct gt_json_slice *list_of(struct reader *reader, const char *key)
+{
+	for (int i = 0; i < LIST_COUNT; i++)
+		if (strcmp(lists[i].key, key) == 0)
+			return &reader->lists[i];
+	return NULL;
+}
+
+static void add_member(struct reader *reader, json_t *root, const char *key,
+                       const struct gt_json_slice *value)
+{
+	struct gt_json_slice *list = list_of(reader, key);
+	json_t *parsed = list ? json_null() : parse_entry(reader, value);
+
+	if (json_object_get(root, key))
+		refuse(reader, "line %u, duplicate object key near '\"%.40s\"'", value->line, key);
+	else if (list)
+		*list = *value;
+	(void)json_object_set_new(root, key, parsed);
+}
+
+/* All but the lists, which are kept in mind. */
+static json_t *read_members(struct reader *reader, const struct gt_json_slice *text)
+{
+	struct gt_json_walk walk;
+	struct gt_json_slice key;
+	struct gt_json_slice value;
+	json_t *root;
+
+	if (!gt_json_walk_begin(&walk, text) || walk.closing == ']')
+		return parse_entry(reader, text);
+	root = json_object();
+	while (gt_json_walk_next(&walk, &reader->reading, &key, &value)) {
+		if (json_object_size(root) == MOST_MEMBERS) {
+			refuse(reader, "line %u, nothing that gputrace captures is as large",
+			       key.line);
+			break;
+		}
+		json_t *name = parse_entry(reader, &key);
+
+		if (name)
+			add_member(reader, root, json_string_value(name), &value);
+		json_decref(name);
+	}
+	return root;
+}
+
 static int parse(struct reader *reader, const char *text, size_t size)
 {
 	struct gt_json_reading *reading = &reader->reading;
-	json_error_t problem;
 	const json_t *version;
 	json_t *root;
 
@@ -871,12 +964,10 @@ static int parse(struct reader *reader, const char *text, size_t size)
 		return gt_json_refuse(reading, "it is empty");
 	if (has_too_much(text, size))
 		return gt_json_refuse(reading, "nothing that gputrace captures is as large");
-	root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
+	root = read_members(reader, &(struct gt_json_slice){text, size, 1});
 	version = json_object_get(root, "version");
-	if (!root)
-		refuse(reader, "line %d, %s", problem.line, problem.text);
-	else if (!json_is_integer(version) || json_integer_value(version) < 1)
-		refuse(reader, "it has no version");
+	if (!json_is_integer(version) || json_integer_value(version) < 1)
+		refuse(reader, "it has no version"); /* says nothing where it is no JSON */
 	else if (json_integer_value(version) > GT_BUNDLE_VERSION)
 		reading->result = gt_fail(reading->err, ENOTSUP,
 		                          "%s was written by a newer gputrace", reading->file);

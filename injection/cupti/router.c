@@ -45,6 +45,7 @@ void gt_router_init(struct gt_router *router, struct gt_session *session, void *
 {
 	router->session = session;
 	router->wants = zeroed_memory;
+	router->ids = GT_ROUTER_IDS;
 	router->count = 0;
 	atomic_store_explicit(&router->active, 0, memory_order_relaxed);
 }
@@ -314,7 +315,8 @@ static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain doma
 	const struct gt_wants *wants;
 	uint32_t sources;
 
-	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS)
+	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS ||
+	    (!router->wants && !gt_find_clone(gt_session_get())))
 		return;
 	wants = &router->wants[domain][id];
 	sources = wants->routes & (uint32_t)active;
@@ -347,7 +349,7 @@ static GT_HOT void CUPTIAPI on_callback(void *context, CUpti_CallbackDomain doma
 	struct gt_call call = {.data = data};
 	uint32_t sources;
 
-	if (!LIKELY(is_of_call(domain) && id < GT_ROUTER_IDS)) {
+	if (!LIKELY(is_of_call(domain) && id < router->ids)) {
 		look_closer(router, domain, id, data);
 		return;
 	}

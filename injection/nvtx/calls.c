@@ -78,22 +78,15 @@ __attribute__((cold, noinline)) static bool ask_whose_thread(void)
 	return own.is_program_s;
 }
 
-/* The child of a fork has no session (yet): its calls of NVTX are counted with those of CUDA. */
-__attribute__((cold, noinline)) static bool count_in_child(struct gt_session *session)
-{
-	if (gt_session_is(session, GT_SESSION_FORGOTTEN) ||
-	    atomic_load_explicit(&session->is_waiting, memory_order_relaxed))
-		gt_count_unrecorded(session, "");
-	return false;
-}
-
 /* What is asked for lies in the line that the event touches anyway. */
 static inline bool is_recorded(struct gt_session *session, uint32_t domain)
 {
 	if (domain == GT_DOMAIN_UNWANTED)
 		return false;
-	if (!gt_session_is(session, GT_SESSION_RECORDING))
-		return count_in_child(session);
+	if (!gt_session_is(session, GT_SESSION_RECORDING)) {
+		gt_count_in_child(session);
+		return false;
+	}
 	return own.is_program_s || ask_whose_thread();
 }
 

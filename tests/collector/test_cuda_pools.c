@@ -117,6 +117,33 @@ Test(cuda_pools, have_no_counters_of_another_process)
 	}
 }
 
+/* What both saw of one GPU is shown once, which makes other numbers of all series behind it. */
+Test(cuda_pools, keep_their_counters_where_two_processes_watched_one_gpu)
+{
+	for (uint32_t pid = 2; pid < 5; pid++) {
+		recording_end(&recording, true);
+		recording_begin(&recording, pid == 2   ? "node-2-1"
+		                            : pid == 3 ? "node-3-1"
+		                                       : "node-4-1");
+		recording_add_basics(&recording, pid);
+		recording_add_string(&recording, STRING_NEXT, "power_mw");
+		recording_add(&recording, counter, .series = 0, .name = STRING_NEXT, .device = 1);
+		add_sample(0, 2500, 100);
+		ADD(CREATE_POOL, 2000, .handle = HANDLE, .place = 1);
+		add_series(SERIES, STRING_NEXT + 1, "bytes_in_use", 2500, pid);
+		recording_add(&recording, cuda_pool, .time_ns = 2500, .handle = HANDLE,
+		              .series = SERIES, .device = 1, .kind = 1);
+	}
+	finish();
+	cr_assert(eq(sz, trace.pools.count, 3));
+	cr_assert(eq(sz, trace.counters.count, 4));
+	gt_array_each(const struct gt_counter, counter, &trace.counters) {
+		const double value = trace.series.rows[counter->series].columns[0][0];
+
+		cr_expect(eq(u32, counter->pool, value < 100 ? counter->process - 1 : GT_NONE));
+	}
+}
+
 Test(cuda_pools, contexts_take_what_the_process_has_and_did_not_allocate)
 {
 	recording_add_string(&recording, STRING_NEXT, "process_memory_bytes");

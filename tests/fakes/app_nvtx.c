@@ -23,6 +23,8 @@
 #include <nvtx3/nvToolsExtSemanticsTime.h>
 #include <nvtx3/nvToolsExtSync.h>
 
+#include "fakes/app_clone.h"
+
 /*
  * Calls NVTX, the real one, and says how often it did: app_nvtx WORD... in this order.
  *
@@ -43,6 +45,7 @@
  *   load FILE  loads a library that calls NVTX itself (nvtx_library.c)
  *   fork       a child that pushes too; after counters it registers a counter without numbers
  *   child-cuda a child that starts CUDA, likewise
+ *   clone, clone-cuda  the same of a child that the system call clone makes
  *   open WORD  leaves two ranges open and then: exit, _exit, abort, kill, exec, return
  */
 
@@ -731,14 +734,14 @@ static void register_counter_without_numbers(void)
 	nvtxCounterRegister(nvtxDomainCreateA("counters"), &attr);
 }
 
-static void fork_child(bool starts_cuda, bool has_counters)
+static void fork_child(pid_t (*split)(void), bool starts_cuda, bool has_counters)
 {
 	int status = 0;
 	pid_t child;
 
 	CALL(nvtxRangePushA("around the fork"));
 	(void)fflush(stdout);
-	child = fork();
+	child = split();
 	if (child == 0) {
 		atomic_store(&calls, 0);
 		CALL(nvtxRangePop());
@@ -823,9 +826,13 @@ static int run_word(const char *word)
 	else if (strcmp(word, "cuda") == 0)
 		cuda();
 	else if (strcmp(word, "fork") == 0)
-		fork_child(false, has_counters);
+		fork_child(fork, false, has_counters);
 	else if (strcmp(word, "child-cuda") == 0)
-		fork_child(true, has_counters);
+		fork_child(fork, true, has_counters);
+	else if (strcmp(word, "clone") == 0)
+		fork_child(app_clone, false, false);
+	else if (strcmp(word, "clone-cuda") == 0)
+		fork_child(app_clone, true, false);
 	else
 		fail("which word?");
 	return 1;

@@ -14,6 +14,7 @@
 #include <cuda.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include "fakes/app_clone.h"
 #include "include/gputrace/gputrace.h"
 
 /*
@@ -31,6 +32,7 @@
  *   later        a block in a range that is told of after it was given back, around one that is not
  *   executable   two programs of XLA's
  *   fork         a child that hands out blocks too
+ *   clone        the same of a child that the system call clone makes
  *   child-cuda   a child that starts CUDA, with a pool of its parent's
  *   open WORD    leaves a pool with two blocks and then: exit, _exit, abort, kill, return
  */
@@ -359,7 +361,7 @@ static void executables(void)
 	gputrace_executable_add(&executable);
 }
 
-static void fork_child(bool starts_cuda)
+static void fork_child(pid_t (*split)(void), bool starts_cuda)
 {
 	const uint64_t pool = create("of the parent", GPUTRACE_POOL_HOST, -1);
 	struct asked asked = {0};
@@ -369,7 +371,7 @@ static void fork_child(bool starts_cuda)
 	await_pulls(1);
 	take(pool, 0x1000, 64);
 	(void)fflush(stdout);
-	child = fork();
+	child = split();
 	if (child == 0) {
 		atomic_store(&pulls, 0);
 		if (starts_cuda)
@@ -433,9 +435,11 @@ static void run_word(const char *word)
 	else if (strcmp(word, "executable") == 0)
 		executables();
 	else if (strcmp(word, "fork") == 0)
-		fork_child(false);
+		fork_child(fork, false);
+	else if (strcmp(word, "clone") == 0)
+		fork_child(app_clone, false);
 	else if (strcmp(word, "child-cuda") == 0)
-		fork_child(true);
+		fork_child(fork, true);
 	else
 		fail("which word?");
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "fakes/app_calls.h"
+#include "fakes/app_clone.h"
 #include "fakes/fake.h"
 #include "fakes/runtime.h"
 
@@ -342,10 +343,10 @@ static int end_exit_spinning(void)
 }
 
 /* The child of a process that used CUDA launches; as with the driver that works only sometimes. */
-static int end_forked_working(void)
+static int end_forked_working(pid_t (*split)(void))
 {
 	int status = 0;
-	const pid_t child = fork();
+	const pid_t child = split();
 
 	if (child == 0) {
 		launch_all();
@@ -450,7 +451,9 @@ static int end(char **argv)
 	if (strcmp(plan.end, "exit_spin") == 0)
 		return end_exit_spinning();
 	if (strcmp(plan.end, "fork_work") == 0)
-		return end_forked_working();
+		return end_forked_working(fork);
+	if (strcmp(plan.end, "clone_work") == 0)
+		return end_forked_working(app_clone);
 	if (strcmp(plan.end, "fork_cuda") == 0)
 		return end_forked(1);
 	if (strcmp(plan.end, "exec") == 0)
@@ -466,7 +469,7 @@ static void usage(void)
 	            "  [--copies N] [--bytes N] [--fills N] [--graph KERNELSxLAUNCHES]\n"
 	            "  [--errors N] [--sleep-ms N] [--execs N] [--driver] [--pinned] [--no-sync]\n"
 	            "  [--no-cuda] [--count-file FILE] [--end return=N|exit=N|_exit=N|abort|segv|\n"
-	            "  kill|term|wait|spin|exit_spin|fork|fork_cuda|fork_work|exec]\n"
+	            "  kill|term|wait|spin|exit_spin|fork|fork_cuda|fork_work|clone_work|exec]\n"
 	            "  [--user ID] [--linger-ms N] [--gpus N] [--workers N] [--rounds N]\n",
 	            stderr);
 	exit(2);

@@ -111,6 +111,27 @@ static bool several(struct gt_filter *filter, const struct gt_trace *trace)
 	       add(filter, GT_FILTER_FROM, "1us");
 }
 
+/* Words for one part of a filter, of which some are in any recording of the gallery, and some in
+ * none. */
+static const struct {
+	enum gt_filter_part part;
+	const char *value;
+} words[] = {
+	{GT_FILTER_FROM, "-1ms"},       {GT_FILTER_FROM, "2ms"},
+	{GT_FILTER_FROM, "1h"},         {GT_FILTER_TO, "-2ms"},
+	{GT_FILTER_TO, "0ns"},          {GT_FILTER_DEVICE, "GPU-0a"},
+	{GT_FILTER_DEVICE, "h200"},     {GT_FILTER_DEVICE, "0,7"},
+	{GT_FILTER_PROCESS, "100"},     {GT_FILTER_PROCESS, "clean,pools200"},
+	{GT_FILTER_STREAM, "7,13"},     {GT_FILTER_STREAM, "4711"},
+	{GT_FILTER_KERNEL, "gem"},      {GT_FILTER_KERNEL, "^axpy$"},
+	{GT_FILTER_KERNEL, "gemn"},     {GT_FILTER_KERNEL, "("},
+	{GT_FILTER_RANGE, "step"},      {GT_FILTER_RANGE, "step/forward"},
+	{GT_FILTER_RANGE, "*/forward"}, {GT_FILTER_RANGE, "stepp"},
+	{GT_FILTER_SKIP, "1"},
+};
+
+enum { WORDS = sizeof(words) / sizeof(words[0]) };
+
 static bool (*const choices[])(struct gt_filter *filter, const struct gt_trace *trace) = {
 	all,        middle_half, last_process, last_device, last_stream,
 	one_kernel, one_range,   later_ranges, several,
@@ -118,7 +139,12 @@ static bool (*const choices[])(struct gt_filter *filter, const struct gt_trace *
 
 const size_t choice_count = sizeof(choices) / sizeof(choices[0]);
 
+const size_t all_choice_count = sizeof(choices) / sizeof(choices[0]) + WORDS;
+
 bool choose(size_t choice, struct gt_filter *filter, const struct gt_trace *trace)
 {
+	if (choice >= choice_count)
+		return add(filter, words[choice - choice_count].part, "%s",
+		           words[choice - choice_count].value);
 	return choices[choice](filter, trace);
 }

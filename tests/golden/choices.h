@@ -11,6 +11,9 @@ struct gt_trace;
 /* Ways to choose a part of any recording; the first chooses all of it. */
 extern const size_t choice_count;
 
+/* The same with words that only the gallery has in it. */
+extern const size_t all_choice_count;
+
 /*
  * Adds to an empty filter what such a choice is in this recording; false: it has nothing that could
  * be chosen so.

@@ -72,6 +72,7 @@ static void find_files(struct digests *digests, const char *tests, const char *w
 	write_name(digests->kept, PATH_MAX, "%s/golden/digests.txt", folder);
 	write_name(digests->captures, PATH_MAX, "%s/golden/captures", folder);
 	write_name(digests->corpus, PATH_MAX, "%s/fuzz/corpus/collector", folder);
+	write_name(digests->gallery, PATH_MAX, "%s/golden/gallery", folder);
 	must(realpath(world, digests->world) != NULL, world);
 }
 

@@ -14,8 +14,10 @@ struct digests {
 	size_t input;       /* that is read */
 	const char *filter; /* of the view that is read, "": none */
 	const char *show;   /* name of the input to be shown, NULL: none */
+	bool thorough;      /* settings that are numbers, and exports without calls, as well */
 	size_t every, seen; /* of so many inputs one is read */
-	char captures[PATH_MAX], corpus[PATH_MAX], world[PATH_MAX], kept[PATH_MAX];
+	char captures[PATH_MAX], corpus[PATH_MAX], gallery[PATH_MAX], world[PATH_MAX],
+		kept[PATH_MAX];
 };
 
 /* Ends the program where a fact does not hold, with what errno says. */

@@ -12,7 +12,7 @@
  * cells that changed in it say of which recordings. A cell is 16 bits of a hash, so one change in
  * 65,536 of one table of one recording is not seen.
  */
-enum { MOST_INPUTS = 160, MOST_LINES = 2000, NAME_BYTES = 128 };
+enum { MOST_INPUTS = 240, MOST_LINES = 2000, NAME_BYTES = 128 };
 
 struct grid {
 	size_t input_count, line_count;

@@ -15,6 +15,7 @@
 #include "fuzz/one_capture.h"
 #include "golden/choices.h"
 #include "golden/digests.h"
+#include "golden/gallery.h"
 #include "support/recording.h"
 
 enum {
@@ -23,6 +24,7 @@ enum {
 	TWIN_PERCENT = 70,
 	TWIN_ALL = 8,
 	TWIN_LATER_NS = 70001,
+	GRID_NS = 10000,
 	TWIN_CHOICES = 3, /* the third is one of its processes */
 };
 
@@ -121,19 +123,53 @@ static void digest_pairs(struct digests *digests)
 }
 
 /* The first of the records of a kind; all where there are few, since they say what others name. */
-static void copy_records(struct capture *twin, const struct gt_content *content, uint32_t kind,
-                         int64_t later_ns)
+static size_t do_less(uint32_t kind, void *rows, size_t count, int64_t later_ns)
 {
-	size_t count;
-	void *rows = read_records(content->bytes, content->size, kind, &count);
 	struct gt_record_clock *clocks = rows;
 
 	for (size_t i = 0; kind == GT_RECORD_clock && i < count; i++) {
 		clocks[i].boottime_ns += (uint64_t)later_ns;
 		clocks[i].realtime_ns += (uint64_t)later_ns;
 	}
-	if (count > TWIN_ALL)
-		count = count * TWIN_PERCENT / 100;
+	return count > TWIN_ALL ? count * TWIN_PERCENT / 100 : count;
+}
+
+static bool is_time(const struct gt_field *field)
+{
+	return field->role == GT_ROLE_cupti_time || field->role == GT_ROLE_host_time ||
+	       field->role == GT_ROLE_mono_time || field->role == GT_ROLE_boot_time ||
+	       field->role == GT_ROLE_real_time;
+}
+
+/* All times on a grid, so that much begins and ends in one moment and some takes no time. */
+static size_t round_times(uint32_t kind, void *rows, size_t count, int64_t grid_ns)
+{
+	const struct gt_record_info *info = gt_record_info(kind);
+
+	for (size_t i = 0; i < count * info->field_count; i++) {
+		const struct gt_field *field = &info->fields[i % info->field_count];
+		char *at = (char *)rows + i / info->field_count * info->size + field->offset;
+		uint64_t time_ns;
+
+		if (!is_time(field))
+			continue;
+		memcpy(&time_ns, at, sizeof(time_ns));
+		time_ns -= time_ns % (uint64_t)grid_ns;
+		memcpy(at, &time_ns, sizeof(time_ns));
+	}
+	return count;
+}
+
+/* What becomes of the records of a kind in a copy; how many of them stay. */
+typedef size_t change_rows(uint32_t kind, void *rows, size_t count, int64_t by_ns);
+
+static void copy_records(struct capture *twin, const struct gt_content *content, uint32_t kind,
+                         change_rows *change, int64_t by_ns)
+{
+	size_t count;
+	void *rows = read_records(content->bytes, content->size, kind, &count);
+
+	count = change(kind, rows, count, by_ns);
 	for (size_t at = 0; at < count; at += GT_CHUNK_MAX_RECORDS)
 		must(gt_writer_records(
 			     &twin->writer, kind, (char *)rows + at * gt_record_info(kind)->size,
@@ -143,8 +179,8 @@ static void copy_records(struct capture *twin, const struct gt_content *content,
 	free(rows);
 }
 
-/* A capture as of a process that did the same a little later, but less. */
-static void copy_as_twin(struct capture *twin, const struct gt_content *content, int64_t later_ns)
+static void copy_changed(struct capture *twin, const struct gt_content *content,
+                         change_rows *change, int64_t by_ns)
 {
 	struct gt_reader reader;
 	struct gt_chunk chunk;
@@ -157,7 +193,24 @@ static void copy_as_twin(struct capture *twin, const struct gt_content *content,
 			capture_add_bytes(twin, content->bytes + at, reader.offset - at);
 	for (uint32_t kind = 1; kind < GT_RECORD_KIND_COUNT; kind++)
 		if (gt_record_info(kind))
-			copy_records(twin, content, kind, later_ns);
+			copy_records(twin, content, kind, change, by_ns);
+}
+
+/* Writes a capture that is another one, changed, into a folder. */
+static void add_changed(const char *path, const char *folder, const char *name, change_rows *change,
+                        int64_t by_ns)
+{
+	struct recording twin = {0};
+	struct gt_content content = {0};
+	struct gt_error err = {0};
+
+	write_name(twin.path, sizeof(twin.path), "%s", folder);
+	write_name(twin.name, sizeof(twin.name), "%s", name);
+	must(gt_load_file(&content, path, &err) == 0, path);
+	copy_changed(&twin.capture, &content, change, by_ns);
+	recording_end(&twin, false);
+	capture_release(&twin.capture);
+	gt_unload(&content);
 }
 
 /* The last capture of a recording once more, as that of another process. */
@@ -165,21 +218,48 @@ static void add_twin(const struct digests *digests, const char *recording, const
                      const char *twin_name, int64_t later_ns)
 {
 	char path[PATH_MAX + NAME_BYTES];
-	struct recording twin = {0};
-	struct gt_content content = {0};
-	struct gt_error err = {0};
 	glob_t found;
 
-	write_name(twin.path, sizeof(twin.path), "%s", folder);
-	write_name(twin.name, sizeof(twin.name), "%s", twin_name);
 	write_name(path, sizeof(path), "%s/%s/*.capture", digests->captures, recording);
 	must(glob(path, 0, NULL, &found) == 0, path);
-	must(gt_load_file(&content, found.gl_pathv[found.gl_pathc - 1], &err) == 0, path);
-	copy_as_twin(&twin.capture, &content, later_ns);
-	recording_end(&twin, false);
-	capture_release(&twin.capture);
-	gt_unload(&content);
+	add_changed(found.gl_pathv[found.gl_pathc - 1], folder, twin_name, do_less, later_ns);
 	globfree(&found);
+}
+
+/* A recording with all its captures, but with rounded times. */
+static void make_rounded(const char *recording, const char *folder)
+{
+	char path[PATH_MAX + NAME_BYTES];
+	glob_t found;
+
+	must(mkdir(folder, 0755) == 0, folder);
+	write_name(path, sizeof(path), "%s/*.capture", recording);
+	must(glob(path, 0, NULL, &found) == 0, path);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *name = strrchr(found.gl_pathv[i], '/') + 1;
+
+		write_name(path, sizeof(path), "%.*s",
+		           (int)(strlen(name) - strlen(GT_CAPTURE_SUFFIX)), name);
+		add_changed(found.gl_pathv[i], folder, path, round_times, GRID_NS);
+	}
+	globfree(&found);
+}
+
+static void digest_rounded(struct digests *digests)
+{
+	struct dirent **list;
+	const size_t count = list_recordings(digests, &list);
+	char path[PATH_MAX + NAME_BYTES], name[NAME_BYTES];
+
+	for (size_t i = 0; i < count; i++) {
+		write_name(name, sizeof(name), "rounded-%s", list[i]->d_name);
+		if (!begin_input(digests, name))
+			continue;
+		write_name(path, sizeof(path), "%s/%s", digests->captures, list[i]->d_name);
+		make_rounded(path, name);
+		digest_recording(digests, name, 1);
+	}
+	free_recordings(list, count);
 }
 
 /*
@@ -206,12 +286,13 @@ static void digest_twins(struct digests *digests)
 	free_recordings(list, count);
 }
 
-static void make_worlds(const struct digests *digests, size_t seed)
+static void make_worlds(const struct digests *digests, const char *folder, size_t seed,
+                        size_t count)
 {
-	char command[PATH_MAX + 64];
+	char command[PATH_MAX + 128];
 
-	write_name(command, sizeof(command), "'%s' . %zu %d", digests->world, seed,
-	           WORLDS_OF_INPUT);
+	write_name(command, sizeof(command), "'%s' %s %zu %zu", digests->world, folder, seed,
+	           count);
 	must(system(command) == 0, command); // NOLINT(cert-env33-c): a path of our own
 }
 
@@ -225,11 +306,27 @@ static void digest_worlds(struct digests *digests)
 		           seed + WORLDS_OF_INPUT - 1);
 		if (!begin_input(digests, name))
 			continue;
-		make_worlds(digests, seed);
+		make_worlds(digests, ".", seed, WORLDS_OF_INPUT);
 		for (size_t i = 0; i < WORLDS_OF_INPUT; i++) {
 			write_name(name, sizeof(name), "%zu.gputrace", seed + i);
 			digest_recording(digests, name, choice_count);
 		}
+	}
+}
+
+static void digest_rounded_worlds(struct digests *digests)
+{
+	char name[NAME_BYTES], folder[NAME_BYTES];
+
+	if (!begin_input(digests, "rounded-worlds"))
+		return;
+	must(mkdir("straight", 0755) == 0, "straight");
+	make_worlds(digests, "straight", 1, WORLDS);
+	for (size_t seed = 1; seed <= WORLDS; seed++) {
+		write_name(name, sizeof(name), "straight/%zu.gputrace", seed);
+		write_name(folder, sizeof(folder), "rounded-%zu.gputrace", seed);
+		make_rounded(name, folder);
+		digest_recording(digests, folder, 2);
 	}
 }
 
@@ -268,13 +365,40 @@ static void digest_corpus(struct digests *digests)
 	capture_release(&recording.capture);
 }
 
+static int is_script(const struct dirent *entry)
+{
+	const char *end = strrchr(entry->d_name, '.');
+
+	return end && strcmp(end, ".txt") == 0;
+}
+
+/* Recordings that were made up, one script an input. */
+static void digest_galleries(struct digests *digests)
+{
+	struct dirent **list;
+	const int count = scandir(digests->gallery, &list, is_script, by_bytes);
+	char name[NAME_BYTES];
+
+	must(count > 0, digests->gallery);
+	for (int i = 0; i < count; i++) {
+		write_name(name, sizeof(name), "gallery-%.*s", (int)strcspn(list[i]->d_name, "."),
+		           list[i]->d_name);
+		if (begin_input(digests, name))
+			digest_gallery(digests, digests->gallery, list[i]->d_name);
+	}
+	free_recordings(list, (size_t)count);
+}
+
 void digest_inputs(struct digests *digests, const char *folder)
 {
 	digest_recordings(digests);
 	must(chdir(folder) == 0, folder);
 	digest_pairs(digests);
 	digest_twins(digests);
+	digest_rounded(digests);
 	digest_worlds(digests);
+	digest_rounded_worlds(digests);
 	digest_corpus(digests);
+	digest_galleries(digests);
 	must(chdir("/") == 0, "/");
 }

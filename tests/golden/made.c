@@ -88,24 +88,44 @@ static void digest_report(struct digests *digests, const struct gt_view *view,
 	gt_result_release(&result);
 }
 
-/* With each word that a parameter can be, and all rows. */
-static void digest_choices(struct digests *digests, const struct gt_view *view,
-                           const struct gt_report *report, const struct gt_parameter *parameter)
+static void digest_setting(struct digests *digests, const struct gt_view *view,
+                           const struct gt_report *report, const struct gt_parameter *parameter,
+                           const char *value)
 {
 	struct gt_arguments arguments;
 	struct gt_error err = {0};
 	char setting[NAME_BYTES], name[NAME_BYTES];
 
-	for (const char *const *word = parameter->choices; word && *word; word++) {
-		if (strcmp(*word, parameter->initial) == 0)
-			continue;
-		write_name(setting, sizeof(setting), "%s=%s", parameter->name, *word);
-		write_name(name, sizeof(name), "%s %s", report->name, setting);
-		gt_arguments_init(&arguments, report->parameters);
+	write_name(setting, sizeof(setting), "%s=%s", parameter->name, value);
+	write_name(name, sizeof(name), "%s %s", report->name, setting);
+	gt_arguments_init(&arguments, report->parameters);
+	if (parameter->kind != GT_PARAMETER_ROWS)
 		gt_arguments_limit(&arguments, report->parameters, GT_ROWS_ALL);
-		must(gt_arguments_set(&arguments, report->parameters, setting, &err) == 0, setting);
-		digest_report(digests, view, report, name, &arguments);
-	}
+	must(gt_arguments_set(&arguments, report->parameters, setting, &err) == 0, setting);
+	digest_report(digests, view, report, name, &arguments);
+}
+
+/* With each word that a parameter can be, and all rows. */
+static void digest_choices(struct digests *digests, const struct gt_view *view,
+                           const struct gt_report *report, const struct gt_parameter *parameter)
+{
+	for (const char *const *word = parameter->choices; word && *word; word++)
+		if (strcmp(*word, parameter->initial) != 0)
+			digest_setting(digests, view, report, parameter, *word);
+}
+
+/* Other values of what is no word. */
+static void digest_numbers(struct digests *digests, const struct gt_view *view,
+                           const struct gt_report *report, const struct gt_parameter *parameter)
+{
+	static const char *const values[][2] = {
+		[GT_PARAMETER_COUNT] = {"1", "70"},         [GT_PARAMETER_ROWS] = {"1", "2"},
+		[GT_PARAMETER_DURATION] = {"1ns", "150us"}, [GT_PARAMETER_TEXT] = {"gemm", "^axpy"},
+		[GT_PARAMETER_CHOICE] = {NULL, NULL},
+	};
+
+	for (size_t i = 0; i < 2 && values[parameter->kind][i]; i++)
+		digest_setting(digests, view, report, parameter, values[parameter->kind][i]);
 }
 
 static void digest_reports(struct digests *digests, const struct gt_view *view)
@@ -114,8 +134,11 @@ static void digest_reports(struct digests *digests, const struct gt_view *view)
 		const struct gt_parameter *parameter = gt_reports[i]->parameters;
 
 		digest_report(digests, view, gt_reports[i], gt_reports[i]->name, NULL);
-		for (; !*digests->filter && parameter && parameter->name; parameter++)
+		for (; !*digests->filter && parameter && parameter->name; parameter++) {
 			digest_choices(digests, view, gt_reports[i], parameter);
+			if (digests->thorough)
+				digest_numbers(digests, view, gt_reports[i], parameter);
+		}
 	}
 }
 
@@ -139,7 +162,7 @@ static int keep(void *context, const void *data, size_t size)
 	return fwrite(data, 1, size, context) == size ? 0 : -EIO;
 }
 
-static void digest_counts(struct digests *digests, const struct gt_exporter *exporter,
+static void digest_counts(struct digests *digests, const char *name,
                           const struct gt_export_counts *counts)
 {
 	char text[256];
@@ -150,13 +173,15 @@ static void digest_counts(struct digests *digests, const struct gt_exporter *exp
 	         (unsigned long long)counts->memory_values,
 	         (unsigned long long)counts->device_slices, (unsigned long long)counts->arrows,
 	         (unsigned long long)counts->host_arrows, (unsigned long long)counts->skipped);
-	digest_add_text(cell(digests, "export %s: counts", exporter->name), text);
+	digest_add_text(cell(digests, "export %s: counts", name), text);
 }
 
 static void digest_export(struct digests *digests, const struct gt_view *view,
-                          const struct gt_exporter *exporter)
+                          const struct gt_exporter *exporter, bool without_calls)
 {
-	const struct gt_export_options options = {.compression = GT_COMPRESSION_NONE};
+	const struct gt_export_options options = {.compression = GT_COMPRESSION_NONE,
+	                                          .without_calls = without_calls};
+	char name[NAME_BYTES];
 	struct gt_export_counts counts = {0};
 	struct gt_error err = {0};
 	char *bytes = NULL;
@@ -165,14 +190,16 @@ static void digest_export(struct digests *digests, const struct gt_view *view,
 	const struct gt_target target = {.sink = {keep, file}};
 	int written;
 
-	must(file != NULL, exporter->name);
+	write_name(name, sizeof(name), "%s%s", exporter->name,
+	           without_calls ? " without calls" : "");
+	must(file != NULL, name);
 	written = exporter->write(view, &options, &target, &counts, &err);
-	must(fclose(file) == 0, exporter->name);
+	must(fclose(file) == 0, name);
 	if (written == 0) {
-		digest_add_file(cell(digests, "export %s", exporter->name), bytes, size);
-		digest_counts(digests, exporter, &counts);
+		digest_add_file(cell(digests, "export %s", name), bytes, size);
+		digest_counts(digests, name, &counts);
 	} else {
-		digest_add_text(cell(digests, "export %s: error", exporter->name), err.text);
+		digest_add_text(cell(digests, "export %s: error", name), err.text);
 	}
 	free(bytes);
 }
@@ -183,8 +210,11 @@ static void digest_view(struct digests *digests, struct gt_trace *trace, const s
 	digest_reports(digests, view);
 	for (size_t i = 0; i < gt_exporter_count; i++) {
 		trace->names = gt_exporters[i]->names;
-		if (!gt_exporters[i]->needs_path)
-			digest_export(digests, view, gt_exporters[i]);
+		if (gt_exporters[i]->needs_path)
+			continue;
+		digest_export(digests, view, gt_exporters[i], false);
+		if (digests->thorough && !*digests->filter)
+			digest_export(digests, view, gt_exporters[i], true);
 	}
 }
 

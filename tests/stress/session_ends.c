@@ -10,6 +10,7 @@
 
 #include <cuda.h>
 
+#include "injection/forks.h"
 #include "injection/services.h"
 #include "injection/session.h"
 #include "stress/folder.h"
@@ -58,6 +59,7 @@ static void start(struct gt_session *session, const char *folder)
 	char *environment[] = {output, cupti, interval, NULL};
 
 	snprintf(output, sizeof(output), "GPUTRACE_OUTPUT=%s", folder);
+	gt_forks_wipe(session);
 	gt_session_start(session, environment);
 	MUST(gt_session_is(session, GT_SESSION_RECORDING));
 }
@@ -66,10 +68,12 @@ static void start(struct gt_session *session, const char *folder)
 static void fork_child(struct gt_session *session)
 {
 	int status = 0;
-	const pid_t child = fork();
+	pid_t child;
 
+	gt_forks_prepare(session);
+	child = fork();
 	if (child == 0) {
-		(void)gt_session_forget(session);
+		(void)gt_forks_forget(session);
 		_exit(gt_session_is(session, GT_SESSION_FORGOTTEN) ? 0 : 1);
 	}
 	MUST(child > 0 && waitpid(child, &status, 0) == child && status == 0);

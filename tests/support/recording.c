@@ -48,7 +48,7 @@ void recording_add_meta(struct recording *recording, const char *key, const char
 void recording_add_string(struct recording *recording, uint32_t id, const char *text)
 {
 	const size_t size = strlen(text);
-	uint8_t bytes[1024];
+	uint8_t bytes[4096];
 	uint8_t *at = gt_put_varint(gt_put_varint(bytes, id), size);
 
 	must(size < sizeof(bytes) - 2 * (size_t)GT_VARINT_MAX);
