@@ -69,8 +69,7 @@ struct gt_session {
 	/* What each call of NVTX reads lies in one cache line, which is rarely written to. */
 	_Atomic uint32_t phase;  /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
-	/* From here to followed all but the first line outlives the session in the child of a fork.
-	 */
+	/* From here to followed all outlives the session in the child of a fork. */
 	struct gt_nvtx nvtx;
 	struct gt_pools pools;
 	struct gt_device_names device_names;

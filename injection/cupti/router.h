@@ -103,8 +103,7 @@ struct gt_router {
 	 * that a thread notices that the calls it was in have long returned.
 	 */
 	_Atomic uint64_t active;
-	uint32_t ids; /* GT_ROUTER_IDS; 0 in the child of a clone, where there are no wants: forks.h
-	               */
+	uint32_t ids; /* GT_ROUTER_IDS; 0 in the child of a clone: forks.h */
 	uint32_t count;
 	struct gt_route routes[GT_SOURCE_COUNT];
 	const struct gt_handler
