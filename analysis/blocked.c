@@ -285,12 +285,12 @@ static void add_figures(const struct shown *shown, const struct figures *figures
 	const bool located = figures->located == figures->calls;
 
 	gt_result_add_count(result, (int64_t)figures->calls);
-	gt_result_add_count(result, figures->blocked_ns);
-	gt_result_add_count_if(result, located, figures->idle_ns);
+	gt_result_add_count(result, (int64_t)figures->blocked_ns);
+	gt_result_add_count_if(result, located, (int64_t)figures->idle_ns);
 	gt_result_add_count(result, (int64_t)figures->at_once);
 	gt_result_add_count_if(result, located && shown->has_calls, (int64_t)figures->emptied);
-	gt_result_add_count_if(result, located && shown->has_calls, figures->gap_ns);
-	gt_result_add_count_if(result, located, figures->busy_ns);
+	gt_result_add_count_if(result, located && shown->has_calls, (int64_t)figures->gap_ns);
+	gt_result_add_count_if(result, located, (int64_t)figures->busy_ns);
 	gt_result_add_count(result, figures->max_ns);
 }
 
@@ -391,14 +391,14 @@ static void add_devices(const struct shown *shown, const struct gt_host_waits *w
 
 		gt_add_device(result, shown->trace, row->group.device);
 		gt_result_add_count(result, (int64_t)row->calls);
-		gt_result_add_count(result, row->blocked_ns);
-		gt_result_add_count(result, row->busy_ns);
-		gt_result_add_count(result, row->copying_ns);
-		gt_result_add_count(result, row->idle_ns);
+		gt_result_add_count(result, (int64_t)row->blocked_ns);
+		gt_result_add_count(result, (int64_t)row->busy_ns);
+		gt_result_add_count(result, (int64_t)row->copying_ns);
+		gt_result_add_count(result, (int64_t)row->idle_ns);
 		gt_result_add_real(result,
 		                   gt_percent((double)row->idle_ns, (double)row->blocked_ns));
 		gt_result_add_count_if(result, shown->has_calls, (int64_t)row->emptied);
-		gt_result_add_count_if(result, shown->has_calls, row->gap_ns);
+		gt_result_add_count_if(result, shown->has_calls, (int64_t)row->gap_ns);
 	}
 	table_release(&table);
 }
@@ -453,14 +453,14 @@ static void add_avoidable_row(const struct shown *shown, const struct figures *f
 	gt_result_add_text(result, reasons[figures->group.reason]);
 	add_function(shown, figures->group.function);
 	gt_result_add_count(result, (int64_t)figures->calls);
-	gt_result_add_count(result, figures->blocked_ns);
+	gt_result_add_count(result, (int64_t)figures->blocked_ns);
 	gt_result_add_count_if(result, shown->has_calls, (int64_t)figures->emptied);
-	gt_result_add_count_if(result, shown->has_calls, figures->gap_ns);
+	gt_result_add_count_if(result, shown->has_calls, (int64_t)figures->gap_ns);
 	gt_result_add_count(result, figures->max_ns);
 	gt_result_add_count_if(result,
 	                       figures->group.reason == GT_WAIT_SMALL_READ ||
 	                               figures->group.reason == GT_WAIT_PAGEABLE,
-	                       figures->bytes);
+	                       (int64_t)figures->bytes);
 	gt_add_moment(result, trace, trace->syncs.rows[figures->longest->sync].start_ns);
 	if (figures->group.op)
 		add_op(shown, figures->group.op);

@@ -80,7 +80,7 @@ static bool refuse_here(struct gt_json_walk *walk, struct gt_json_reading *readi
 static bool take(struct gt_json_walk *walk, struct gt_json_reading *reading,
                  struct gt_json_slice *value)
 {
-	const char c = walk->at < walk->end ? *walk->at : '\0';
+	const int c = walk->at < walk->end ? *walk->at : 0;
 	bool whole;
 
 	*value = (struct gt_json_slice){.text = walk->at, .line = walk->line};

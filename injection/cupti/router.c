@@ -315,8 +315,9 @@ static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain doma
 	const struct gt_wants *wants;
 	uint32_t sources;
 
-	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS ||
-	    (!router->wants && !gt_find_clone(gt_session_get())))
+	if (!router->wants)
+		(void)gt_find_clone(gt_session_get());
+	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS || !router->wants)
 		return;
 	wants = &router->wants[domain][id];
 	sources = wants->routes & (uint32_t)active;
