@@ -10,6 +10,7 @@
 #include "injection/emit.h"
 #include "injection/inject.h"
 #include "injection/output.h"
+#include "injection/services.h"
 #include "injection/session.h"
 
 _Static_assert(offsetof(struct gt_session, phase) == GT_WIPED_BYTES - 64 &&
@@ -132,18 +133,25 @@ bool gt_forks_forget(struct gt_session *session)
  * The process may have any number of threads by now: of NVTX's handles nothing is known, and no
  * session begins anew.
  */
-bool gt_forks_find_clone(struct gt_session *session)
+void gt_forks_find_clone(struct gt_session *session)
 {
 	uint32_t off = GT_SESSION_OFF;
 
 	if (!gt_session_is(session, GT_SESSION_OFF) || !gt_inject_is_clone() ||
 	    !atomic_compare_exchange_strong_explicit(&session->phase, &off, GT_SESSION_FORGOTTEN,
 	                                             memory_order_acq_rel, memory_order_relaxed))
-		return false;
+		return;
 	gt_own_leave_calls(0);
 	gt_roll_forget(session);
 	if (atomic_load_explicit(&session->cuda_starts, memory_order_relaxed))
 		cover_arena(session);
 	restore_router(session);
-	return true;
+}
+
+void gt_forks_count(struct gt_session *session)
+{
+	gt_forks_find_clone(session);
+	if (gt_session_is(session, GT_SESSION_FORGOTTEN) ||
+	    atomic_load_explicit(&session->is_waiting, memory_order_relaxed))
+		gt_count_unrecorded(session, "");
 }

@@ -29,9 +29,12 @@ void gt_forks_prepare(struct gt_session *session);
 bool gt_forks_forget(struct gt_session *session);
 
 /*
- * Whether this is the child of a clone, in which nothing was restored; then that is done now, and
- * what it does is counted. Any thread, any number of times.
+ * Where this is the child of a clone, in which nothing was restored, that is done now, and what it
+ * does is counted from here on. Any thread, any number of times.
  */
-bool gt_forks_find_clone(struct gt_session *session);
+void gt_forks_find_clone(struct gt_session *session);
+
+/* Counts a call of NVTX or gputrace.h where a child has no session (yet). Any thread. */
+__attribute__((cold)) void gt_forks_count(struct gt_session *session);
 
 #endif

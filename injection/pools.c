@@ -154,22 +154,13 @@ __attribute__((always_inline)) static inline uint64_t stamp_of(const uint64_t *s
 	return stamp ? *stamp : gt_stamp_in_order();
 }
 
-static inline bool is_recorded(struct gt_session *session)
-{
-	const bool yes = gt_session_is(session, GT_SESSION_RECORDING);
-
-	if (!yes)
-		gt_count_in_child(session);
-	return yes;
-}
-
 __attribute__((always_inline)) static inline void
 begin_block(struct gt_session *session, uint64_t pool, const struct gt_record_block_begin *block,
             const uint64_t *stamp)
 {
 	struct gt_record_block_begin *record;
 
-	if (pool == 0 || !is_recorded(session))
+	if (pool == 0 || !gt_session_records(session))
 		return;
 	record = gt_emit_begin(session, GT_RECORD_block_begin, sizeof(*record));
 	if (!record)
@@ -187,7 +178,7 @@ __attribute__((always_inline)) static inline void end_block(struct gt_session *s
 {
 	struct gt_record_block_end *record;
 
-	if (pool == 0 || !is_recorded(session))
+	if (pool == 0 || !gt_session_records(session))
 		return;
 	record = gt_emit_begin(session, GT_RECORD_block_end, sizeof(*record));
 	if (!record)
@@ -368,7 +359,7 @@ static uint64_t pool_create(const struct gputrace_pool *what)
 	if (!what)
 		return 0;
 	if (!is_kept(session)) {
-		gt_count_in_child(session);
+		gt_forks_count(session);
 		return 0;
 	}
 	read_struct(&pool, sizeof(pool), what);

@@ -5,7 +5,6 @@
 
 #include "injection/api_calls.h"
 #include "injection/cupti/cupti.h"
-#include "injection/forks.h"
 #include "injection/session.h"
 
 const struct gt_settings *gt_settings_of(const struct gt_session *session)
@@ -100,19 +99,6 @@ void gt_own_call_leave(struct gt_session *session, const char *function)
 void gt_count_unrecorded(struct gt_session *session, const char *function)
 {
 	gt_roll_add(session, is_launch(function));
-}
-
-void gt_count_in_child(struct gt_session *session)
-{
-	(void)gt_forks_find_clone(session);
-	if (gt_session_is(session, GT_SESSION_FORGOTTEN) ||
-	    atomic_load_explicit(&session->is_waiting, memory_order_relaxed))
-		gt_count_unrecorded(session, "");
-}
-
-bool gt_find_clone(struct gt_session *session)
-{
-	return gt_forks_find_clone(session);
 }
 
 void gt_add_clock(struct gt_session *session, const struct gt_record_clock *clock)

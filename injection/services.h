@@ -82,12 +82,6 @@ bool gt_is_over(const struct gt_session *session);
 /* Counts a call, by its name, that succeeded after that. */
 void gt_count_unrecorded(struct gt_session *session, const char *function);
 
-/* Counts a call of NVTX or gputrace.h where a child of a fork or a clone has no session (yet). */
-__attribute__((cold)) void gt_count_in_child(struct gt_session *session);
-
-/* forks.h: whether this is the child of a clone, of which nothing was known until now. */
-bool gt_find_clone(struct gt_session *session);
-
 /*
  * A call that gputrace itself makes, on one of its threads: its correlation id when it is entered,
  * so that what it does on the GPU is known for ours, and its name when it has succeeded.

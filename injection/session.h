@@ -19,6 +19,7 @@
 #include "injection/device_names.h"
 #include "injection/files.h"
 #include "injection/flusher.h"
+#include "injection/forks.h"
 #include "injection/interner.h"
 #include "injection/notes.h"
 #include "injection/nvtx/nvtx.h"
@@ -141,6 +142,19 @@ static inline bool gt_session_is(const struct gt_session *session, enum gt_sessi
 {
 	/* Pairs with the releases where the phase changes. */
 	return atomic_load_explicit(&session->phase, memory_order_acquire) == phase;
+}
+
+/*
+ * Whether a call of NVTX or gputrace.h is recorded. Where a child of a fork or a clone has no
+ * session (yet), it is counted.
+ */
+static inline bool gt_session_records(struct gt_session *session)
+{
+	const bool records = gt_session_is(session, GT_SESSION_RECORDING);
+
+	if (!records)
+		gt_forks_count(session);
+	return records;
 }
 
 /* Before its end. */

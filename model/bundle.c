@@ -134,6 +134,12 @@ static void read_blob(struct reader *reader, const json_t *object, const char *k
 	memcpy(blob->hash, hash, sizeof(blob->hash));
 }
 
+static void refuse_size(struct reader *reader, unsigned line)
+{
+	(void)gt_json_refuse(&reader->reading,
+	                     "line %u, nothing that gputrace captures is as large", line);
+}
+
 /* Without the place in a list: what is no JSON is named by its line. */
 static json_t *parse_entry(struct reader *reader, const struct gt_json_slice *slice)
 {
@@ -142,7 +148,7 @@ static json_t *parse_entry(struct reader *reader, const struct gt_json_slice *sl
 
 	reader->reading.list = NULL;
 	if (slice->size > MOST_ENTRY)
-		refuse(reader, "line %u, nothing that gputrace captures is as large", slice->line);
+		refuse_size(reader, slice->line);
 	else
 		entry = gt_json_parse(&reader->reading, slice);
 	reader->reading.list = list;
@@ -941,8 +947,7 @@ static json_t *read_members(struct reader *reader, const struct gt_json_slice *t
 	root = json_object();
 	while (gt_json_walk_next(&walk, &reader->reading, &key, &value)) {
 		if (json_object_size(root) == MOST_MEMBERS) {
-			refuse(reader, "line %u, nothing that gputrace captures is as large",
-			       key.line);
+			refuse_size(reader, key.line);
 			break;
 		}
 		json_t *name = parse_entry(reader, &key);

@@ -222,10 +222,11 @@ static void see_work(struct cut *cut, struct busy_ranges *busy, const struct gt_
 	const struct gt_owners owners = gt_owners_of(cut->trace, activity->type, activity->row);
 	const gt_id range = gt_range_choice_of(&cut->chosen.ranges, owners.launched);
 
+	/* A graph that begins on the host is on no GPU. */
 	if (activity->device != GT_NONE &&
 	    (!gt_chosen_stays(&cut->chosen, GT_TABLE_devices, activity->device) ||
 	     cut->chosen.named[activity->device]))
-		return; /* a graph that begins on the host is on none */
+		return;
 	if (range == GT_NONE) {
 		if (gt_range_choice_of(&cut->chosen.ranges, owners.captured) != GT_NONE)
 			add_part(cut, (struct gt_interval){activity->start_ns, activity->end_ns});

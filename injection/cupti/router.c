@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "injection/cupti/cupti.h"
 #include "injection/emit.h"
+#include "injection/forks.h"
 #include "injection/services.h"
 #include "injection/thread.h"
 
@@ -316,7 +317,7 @@ static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain doma
 	uint32_t sources;
 
 	if (!router->wants)
-		(void)gt_find_clone(gt_session_get());
+		gt_forks_find_clone(gt_session_get());
 	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS || !router->wants)
 		return;
 	wants = &router->wants[domain][id];

@@ -83,10 +83,8 @@ static inline bool is_recorded(struct gt_session *session, uint32_t domain)
 {
 	if (domain == GT_DOMAIN_UNWANTED)
 		return false;
-	if (!gt_session_is(session, GT_SESSION_RECORDING)) {
-		gt_count_in_child(session);
+	if (!gt_session_records(session))
 		return false;
-	}
 	return own.is_program_s || ask_whose_thread();
 }
 

@@ -35,8 +35,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 	uint64_t state = seed;
 	size_t made = 0;
 
-	if (size < GT_FILE_HEADER_SIZE || memcmp(data, GT_FILE_MAGIC, 8) != 0 ||
-	    capture_read(&reader, data, size, NULL) < 0)
+	if (!is_one_capture(data, size) || capture_read(&reader, data, size, NULL) < 0)
 		return LLVMFuzzerMutate(data, size, most);
 	capture_begin(&capture, CAPTURE_UNLIMITED);
 	mutate_capture(&capture, data, size, &state);

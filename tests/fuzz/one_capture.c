@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fuzz/one_capture.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "format/chunk.h"
 #include "fuzz/recipe.h"
 #include "support/recording.h"
 
-static bool is_capture(const uint8_t *data, size_t size)
+bool is_one_capture(const uint8_t *data, size_t size)
 {
 	return size >= GT_FILE_HEADER_SIZE && memcmp(data, GT_FILE_MAGIC, 8) == 0;
 }
@@ -16,7 +15,7 @@ static bool is_capture(const uint8_t *data, size_t size)
 void record_one_capture(struct recording *recording, const uint8_t *data, size_t size)
 {
 	recording_begin(recording, "node-1-1");
-	if (is_capture(data, size)) {
+	if (is_one_capture(data, size)) {
 		recording->capture.size = 0;
 		capture_add_bytes(&recording->capture, data, size);
 		recording_end(recording, false);

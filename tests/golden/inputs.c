@@ -28,6 +28,8 @@ enum {
 	TWIN_CHOICES = 3, /* the third is one of its processes */
 };
 
+static const char hash_digits[] = "0123456789abcdef";
+
 /* Whether an input is to be read, which is then the one at hand. */
 static bool begin_input(struct digests *digests, const char *name)
 {
@@ -343,22 +345,29 @@ static void digest_file(struct digests *digests, struct recording *recording, co
 	gt_unload(&content);
 }
 
+/* Whether an input's name, a hash or not, begins with a digit of hashes; 'x': with none. */
+static bool is_of_letter(const char *name, char letter)
+{
+	return letter == 'x' ? !strchr(hash_digits, *name) : *name == letter;
+}
+
 /* The fuzzer's inputs, each of which reached code that no other did; by the first letter. */
 static void digest_corpus(struct digests *digests)
 {
-	static const char letters[] = "0123456789abcdef";
 	struct recording recording = {.path = "corpus"};
 	struct dirent **list;
 	const int count = scandir(digests->corpus, &list, NULL, by_bytes);
 	char name[NAME_BYTES];
 
 	must(count > 0 && mkdir(recording.path, 0755) == 0, digests->corpus);
-	for (const char *letter = letters; *letter; letter++) {
-		write_name(name, sizeof(name), "corpus-%c", *letter);
+	for (size_t letter = 0; letter < sizeof(hash_digits); letter++) {
+		const char first = letter + 1 < sizeof(hash_digits) ? hash_digits[letter] : 'x';
+
+		write_name(name, sizeof(name), "corpus-%c", first);
 		if (!begin_input(digests, name))
 			continue;
 		for (int i = 0; i < count; i++)
-			if (*list[i]->d_name == *letter)
+			if (*list[i]->d_name != '.' && is_of_letter(list[i]->d_name, first))
 				digest_file(digests, &recording, list[i]->d_name);
 	}
 	free_recordings(list, (size_t)count);

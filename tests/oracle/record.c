@@ -64,36 +64,39 @@ static uint32_t context(int device)
 	return 1 + (uint32_t)device;
 }
 
-/* Handles are as in programs that do the same: equal in all processes. */
-static uint64_t handle(const struct world *world, int stream)
+/*
+ * How many rows before one are of its process, by which handles are as in programs that do the
+ * same: equal in all processes. process: of the first row.
+ */
+static uint64_t own_row(const int *process, size_t row_bytes, int row)
 {
+	const char *rows = (const char *)process;
+	const int own = *(const int *)(rows + (size_t)row * row_bytes);
 	uint64_t before = 0;
 
+	for (int i = 0; i < row; i++)
+		before += *(const int *)(rows + (size_t)i * row_bytes) == own;
+	return before;
+}
+
+#define OWN_ROW(rows, row) own_row(&(rows)[0].process, sizeof((rows)[0]), row)
+
+static uint64_t handle(const struct world *world, int stream)
+{
 	if (stream == NONE)
 		return UINT64_MAX;
-	for (int i = 0; i < stream; i++)
-		before += world->streams[i].process == world->streams[stream].process;
-	return world->streams[stream].is_default ? 0 : STREAM_HANDLE + before;
+	return world->streams[stream].is_default ? 0
+	                                         : STREAM_HANDLE + OWN_ROW(world->streams, stream);
 }
 
 static uint64_t event_handle(const struct world *world, int event)
 {
-	uint64_t before = 0;
-
-	if (event == NONE)
-		return 0;
-	for (int i = 0; i < event; i++)
-		before += world->events[i].process == world->events[event].process;
-	return EVENT_HANDLE + before;
+	return event == NONE ? 0 : EVENT_HANDLE + OWN_ROW(world->events, event);
 }
 
 static uint64_t exec_handle(const struct world *world, int exec)
 {
-	uint64_t before = 0;
-
-	for (int i = 0; i < exec; i++)
-		before += world->execs[i].process == world->execs[exec].process;
-	return EXEC_HANDLE + before;
+	return EXEC_HANDLE + OWN_ROW(world->execs, exec);
 }
 
 static void add_clock(struct writer *writer, uint64_t time)
