@@ -17,15 +17,26 @@ static int shape_fits(const struct fake_activity *kernel)
 	       kernel->shared_dynamic_bytes + kernel->function->shared_static_bytes <= 232448;
 }
 
+/* Times of the launches of a function that no pattern is seen in; the same in each run. */
+static uint64_t jitter_ns(uint64_t launch)
+{
+	const uint64_t most_ns = fake_cuda.script.jitter_ns;
+
+	/* The golden ratio's bits: neighbours become numbers that lie far apart. */
+	return most_ns ? (launch * UINT64_C(0x9e3779b97f4a7c15) >> 20) % (most_ns + 1) : 0;
+}
+
 void fake_run_kernel(CUstream stream, struct fake_activity *kernel)
 {
+	const uint64_t launch = atomic_fetch_add(&kernel->function->launches, 1);
 	double kernel_ns;
 
-	if (atomic_fetch_add(&kernel->function->launches, 1) == 0)
+	if (launch == 0)
 		fake_function_load(kernel->function, stream->context);
 	kernel->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 	kernel_ns = (double)fake_cuda.script.kernel_ns * fake_run_known(kernel);
-	fake_queue(stream, fake_cuda.script.launch_ns, (uint64_t)kernel_ns, kernel);
+	fake_queue(stream, fake_cuda.script.launch_ns, (uint64_t)kernel_ns + jitter_ns(launch),
+	           kernel);
 	fake_tell(kernel);
 }
 

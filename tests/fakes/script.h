@@ -22,6 +22,7 @@
 	NUMBER(devices,      1,       "how many GPUs there are, 0 to 8")                                    \
 	NUMBER(launch_ns,    5000,    "time from a launch to the kernel's start on an idle stream")         \
 	NUMBER(kernel_ns,    10000,   "how long a kernel runs")                                             \
+	NUMBER(jitter_ns,    0,       "how much longer one runs than that at most, each otherwise")          \
 	NUMBER(load_ns,      0,       "how long loading a module takes")                                    \
 	NUMBER(jit_ns,       0,       "how long compiling PTX takes")                                       \
 	NUMBER(lazy,         0,       "1: a module is loaded at the first launch of one of its functions")  \
