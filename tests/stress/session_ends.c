@@ -8,26 +8,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cuda.h>
-
 #include "injection/forks.h"
 #include "injection/services.h"
-#include "injection/session.h"
-#include "stress/folder.h"
-#include "stress/stress.h"
+#include "stress/session.h"
 
 enum { THREADS = 3, ROUNDS = 4 };
 
 #define LIMIT_NS 60000000000u
 
-static CUcontext context;
-static CUfunction kernel;
+static struct stress_cuda cuda;
 static _Atomic bool running = true;
 static _Atomic uint64_t launched;
 
 static void launch(void)
 {
-	MUST(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS);
+	launch_kernel(&cuda);
 	MUST(cuCtxSynchronize() == CUDA_SUCCESS);
 	atomic_fetch_add(&launched, 1);
 }
@@ -35,33 +30,10 @@ static void launch(void)
 static void *launch_on(void *unused)
 {
 	(void)unused;
-	MUST(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	MUST(cuCtxSetCurrent(cuda.context) == CUDA_SUCCESS);
 	while (atomic_load(&running))
 		launch();
 	return NULL;
-}
-
-static void use_cuda(void)
-{
-	CUmodule module;
-
-	MUST(cuInit(0) == CUDA_SUCCESS);
-	MUST(cuCtxCreate_v4(&context, NULL, 0, 0) == CUDA_SUCCESS);
-	MUST(cuModuleLoadData(&module, "fake image") == CUDA_SUCCESS);
-	MUST(cuModuleGetFunction(&kernel, module, "work") == CUDA_SUCCESS);
-}
-
-static void start(struct gt_session *session, const char *folder)
-{
-	char output[128];
-	char cupti[] = "GPUTRACE_CUPTI=" FAKE_CUPTI_PATH;
-	char interval[] = "GPUTRACE_FLUSH_INTERVAL=1ms";
-	char *environment[] = {output, cupti, interval, NULL};
-
-	snprintf(output, sizeof(output), "GPUTRACE_OUTPUT=%s", folder);
-	gt_forks_wipe(session);
-	gt_session_start(session, environment);
-	MUST(gt_session_is(session, GT_SESSION_RECORDING));
 }
 
 /* The child has none of the threads; what it forgets is its own. */
@@ -87,8 +59,9 @@ int main(void)
 	uint64_t before;
 
 	MUST(mkdtemp(folder));
-	start(session, folder);
-	use_cuda();
+	gt_forks_wipe(session);
+	start_session(session, folder);
+	cuda = use_cuda();
 	for (int i = 0; i < THREADS; i++)
 		MUST(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
 	for (int i = 0; i < ROUNDS; i++) {

@@ -8,12 +8,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <cuda.h>
-
 #include "injection/services.h"
-#include "injection/session.h"
-#include "stress/folder.h"
-#include "stress/stress.h"
+#include "stress/session.h"
 
 enum {
 	THREADS = 4,
@@ -24,16 +20,14 @@ enum {
 
 #define LIMIT_NS 20000000000u
 
-static CUcontext context;
-static CUfunction kernel;
+static struct stress_cuda cuda;
 
 static void *launch(void *argument)
 {
 	(void)argument;
-	MUST(cuCtxSetCurrent(context) == CUDA_SUCCESS);
+	MUST(cuCtxSetCurrent(cuda.context) == CUDA_SUCCESS);
 	for (int i = 0; i < LAUNCHES; i++)
-		MUST(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL) ==
-		     CUDA_SUCCESS);
+		launch_kernel(&cuda);
 	return NULL;
 }
 
@@ -62,39 +56,9 @@ static void *switch_off_and_on(void *argument)
 	return NULL;
 }
 
-static void use_cuda(void)
-{
-	CUmodule module;
-
-	MUST(cuInit(0) == CUDA_SUCCESS);
-	MUST(cuCtxCreate_v4(&context, NULL, 0, 0) == CUDA_SUCCESS);
-	MUST(cuModuleLoadData(&module, "fake image") == CUDA_SUCCESS);
-	MUST(cuModuleGetFunction(&kernel, module, "work") == CUDA_SUCCESS);
-}
-
-static void start(struct gt_session *session, const char *folder)
-{
-	char output[128];
-	char cupti[] = "GPUTRACE_CUPTI=" FAKE_CUPTI_PATH;
-	char interval[] = "GPUTRACE_FLUSH_INTERVAL=1ms";
-	char *environment[] = {output, cupti, interval, NULL};
-
-	snprintf(output, sizeof(output), "GPUTRACE_OUTPUT=%s", folder);
-	gt_session_start(session, environment);
-	MUST(gt_session_is(session, GT_SESSION_RECORDING));
-}
-
 static uint64_t ledger(const struct gt_session *session, enum gt_ledger_id id)
 {
 	return atomic_load(&session->arena.header->ledger[id]);
-}
-
-/* What has been recorded of the calls so far: the writer has all of it once recording is off. */
-static uint64_t calls_of(struct gt_session *session)
-{
-	MUST(gt_session_disarm(session, LIMIT_NS));
-	MUST(gt_session_arm(session, LIMIT_NS));
-	return ledger(session, GT_LEDGER_api_calls);
 }
 
 int main(void)
@@ -106,11 +70,11 @@ int main(void)
 	uint64_t made;
 
 	MUST(mkdtemp(folder));
-	start(session, folder);
-	use_cuda();
-	before = calls_of(session);
+	start_session(session, folder);
+	cuda = use_cuda();
+	before = calls_of_session(session, LIMIT_NS);
 	made = launch_in_waves();
-	MUST(calls_of(session) == before + made);
+	MUST(calls_of_session(session, LIMIT_NS) == before + made);
 	MUST(ledger(session, GT_LEDGER_api_lost) == 0);
 
 	before = ledger(session, GT_LEDGER_api_calls);
