@@ -12,7 +12,7 @@
 #include "injection/services.h"
 #include "stress/session.h"
 
-enum { THREADS = 3, ROUNDS = 300, FIRST = 3, PUT = 64, MOST = 256 };
+enum { THREADS = 3, ROUNDS = 3000, FIRST = 3, PUT = 64, MOST = 256 };
 
 #define LIMIT_NS 60000000000u
 
