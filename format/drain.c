@@ -383,6 +383,23 @@ static void drain_sample(struct gt_drain *drain, const struct gt_entry *entry)
 	(void)gt_staging_add(drain->staging, sample);
 }
 
+/*
+ * Copies a record of a thread that may be writing its end just now, and what else is known at its
+ * end only: the row has an end if the record had one before the rest of it was read.
+ */
+static void copy_record(const struct gt_record_info *info, const uint8_t *record, uint8_t *row)
+{
+	const bool ends = gt_record_has_times(info);
+	const uint32_t at = ends ? info->fields[1].offset : 0;
+	uint64_t end = 0;
+
+	if (ends) /* pairs with the release in gt_emit_set_end */
+		end = __atomic_load_n((const uint64_t *)(record + at), __ATOMIC_ACQUIRE);
+	memcpy(row, record, info->size);
+	if (ends)
+		memcpy(row + at, &end, sizeof(end));
+}
+
 static void drain_entry(struct gt_drain *drain, const struct gt_slot *slot,
                         const struct gt_entry *entry)
 {
@@ -396,7 +413,7 @@ static void drain_entry(struct gt_drain *drain, const struct gt_slot *slot,
 	if (capacity_of(info) == 0 || entry->bytes < info->size)
 		return;
 	row = push(drain, entry->kind);
-	memcpy(row, entry + 1, info->size);
+	copy_record(info, (const uint8_t *)(entry + 1), row);
 	complete(drain, slot, info, entry, row);
 	drain->api_calls += entry->kind == GT_RECORD_api_call;
 	drain->nvtx_calls += gt_record_is_nvtx(entry->kind);

@@ -106,6 +106,16 @@ static inline void gt_emit_commit_open(void)
 	gt_emit_commit();
 }
 
+/*
+ * The end of a record that is kept open, a reading of gt_stamp, behind all else that the thread has
+ * stored in it: at the end of a recording the slot is drained while the thread runs on, and a
+ * record that has its end then is whole (format/drain.c).
+ */
+static inline void gt_emit_set_end(uint64_t *end_ns, uint64_t reading)
+{
+	__atomic_store_n(end_ns, reading, __ATOMIC_RELEASE);
+}
+
 /* Whether a record that the thread began is open in the slot that it has now. */
 static inline bool gt_emit_is_open(const void *record)
 {

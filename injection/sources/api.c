@@ -45,7 +45,7 @@ static __attribute__((cold, noinline)) void
 end_slowly(struct gt_session *session, struct gt_call call, struct gt_record_api_call *record)
 {
 	record->result = (int32_t)gt_call_result(call);
-	record->end_ns = gt_stamp();
+	gt_emit_set_end(&record->end_ns, gt_stamp());
 	gt_emit_close(session, record);
 }
 
@@ -69,7 +69,7 @@ GT_HOT static void leave(struct gt_session *session, void *state, struct gt_call
 		return;
 	}
 	record->result = (int32_t)gt_call_result(call);
-	record->end_ns = gt_stamp();
+	gt_emit_set_end(&record->end_ns, gt_stamp());
 	gt_emit_close_open();
 }
 

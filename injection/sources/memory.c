@@ -111,6 +111,7 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	const struct memory *memory = state;
 	struct gt_record_memory_call *record = kept;
 	struct gt_memory_facts facts;
+	uint64_t end;
 
 	if (memory->asked)
 		follow(memory->asked, call);
@@ -123,11 +124,12 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	if (call.data->contextUid)
 		record->context = call.data->contextUid; /* the first call of all makes one */
 	record->result = (int32_t)gt_call_result(call);
-	record->end_ns = gt_stamp();
+	end = gt_stamp();
 	if (record->result) {
 		record->left_bytes = find_left(state, record);
 		gt_ask_reading(session);
 	}
+	gt_emit_set_end(&record->end_ns, end);
 	gt_emit_close(session, record);
 }
 

@@ -194,7 +194,7 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	(void)state;
 	if (record) {
 		record->result = (int32_t)gt_call_result(call);
-		record->end_ns = gt_stamp();
+		gt_emit_set_end(&record->end_ns, gt_stamp());
 		gt_emit_close(session, record);
 		return;
 	}
