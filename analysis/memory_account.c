@@ -8,12 +8,12 @@
 #include "analysis/measured.h"
 #include "analysis/memory_modules.h"
 #include "analysis/memory_pools.h"
+#include "model/allocations.h"
 #include "model/intervals.h"
 #include "model/known.h"
 #include "model/memory.h"
 #include "model/memory_libraries.h"
 #include "model/memory_owned.h"
-#include "model/memory_use.h"
 #include "model/view.h"
 
 /* What is found while lines are made. */

@@ -7,6 +7,7 @@
 #include "analysis/measured.h"
 #include "analysis/memory_totals.h"
 #include "base/array.h"
+#include "model/allocations.h"
 #include "model/memory_use.h"
 #include "model/view.h"
 

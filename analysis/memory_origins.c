@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/allocations.h"
 #include "model/index.h"
 #include "model/memory_owned.h"
-#include "model/memory_use.h"
 
 const char *const gt_memory_by_words[] = {
 	[GT_MEMORY_BY_ORIGIN] = "origin", [GT_MEMORY_BY_RANGE] = "range",

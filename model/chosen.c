@@ -7,8 +7,8 @@
 
 #include "base/array.h"
 #include "model/activity.h"
+#include "model/allocations.h"
 #include "model/filter.h"
-#include "model/memory_use.h"
 #include "model/owners.h"
 #include "model/sync.h"
 

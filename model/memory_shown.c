@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "model/allocations.h"
 #include "model/index.h"
 #include "model/memory.h"
 #include "model/memory_owned.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "collector/stage.h"
+#include "model/allocations.h"
 #include "model/index.h"
 #include "model/memory_owned.h"
-#include "model/memory_use.h"
 
 /*
  * What a context takes of its GPU: the memory that the process had there when that was first read,

@@ -8,7 +8,6 @@
 #include "base/strings.h"
 #include "model/filter.h"
 #include "model/memory.h"
-#include "model/memory_use.h"
 #include "model/names.h"
 #include "model/owners.h"
 #include "model/whole.h"
