@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "model/allocations.h"
 #include "model/filter.h"
 #include "model/memory.h"
 #include "model/names.h"
