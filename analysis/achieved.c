@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "model/sampled.h"
+#include "model/gpu/sampled.h"
 
 /* What was measured of one use. */
 struct sums {

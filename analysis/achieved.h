@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "analysis/launch_uses.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /*
  * Achieved occupancy: warps that were on a multiprocessor, of those there is room for, while it had

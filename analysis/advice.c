@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/facts.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "model/whole.h"
 
 enum {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/activity.h"
-#include "model/intervals.h"
+#include "model/work/activity.h"
+#include "model/work/intervals.h"
 
 /*
  * What ran at the same time as what on each GPU: of every activity, stream and GPU. One walk over

@@ -14,11 +14,11 @@
 #include "base/units.h"
 #include "model/index.h"
 #include "model/names.h"
-#include "model/operations.h"
-#include "model/range_folds.h"
-#include "model/ranges.h"
+#include "model/naming/operations.h"
+#include "model/ranges/folds.h"
+#include "model/ranges/ranges.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /* Of each group of waits, behind what it is called. */
 #define FIGURES                                                                                    \

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#include "model/activity.h"
-#include "model/intervals.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/activity.h"
+#include "model/work/intervals.h"
 
 /*
  * How busy GPUs were, in one sense wherever it is said (docs/terms.md): a GPU is busy while at

@@ -5,10 +5,10 @@
 
 #include "analysis/figures.h"
 #include "base/sums.h"
+#include "model/gpu/topology.h"
 #include "model/index.h"
 #include "model/names.h"
-#include "model/timed.h"
-#include "model/topology.h"
+#include "model/work/timed.h"
 
 /* What makes copies one row. */
 struct key {

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "model/activity.h"
-#include "model/unmeasured.h"
+#include "model/work/activity.h"
+#include "model/work/unmeasured.h"
 
 void gt_covered_add(struct gt_covered *covered, struct gt_interval interval, gt_time asked_ns)
 {

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model/intervals.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/intervals.h"
 
 /*
  * When a GPU ran something, kept: stretches in order of time that neither overlap nor touch, so
@@ -45,8 +45,8 @@ int gt_covered_next_gap(const struct gt_covered *covered, struct gt_interval *le
 size_t gt_covered_begun(const struct gt_covered *covered, gt_time time_ns);
 
 /*
- * Of one GPU. What is not measured (model/unmeasured.h) covers all three, as if a launch had been
- * asked for when it began.
+ * Of one GPU. What is not measured (model/work/unmeasured.h) covers all three, as if a launch had
+ * been asked for when it began.
  */
 struct gt_covered_device {
 	struct gt_covered unmeasured;

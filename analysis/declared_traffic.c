@@ -7,8 +7,8 @@
 
 #include "analysis/payload_text.h"
 #include "model/known.h"
-#include "model/owners.h"
-#include "model/ranges.h"
+#include "model/ranges/owners.h"
+#include "model/ranges/ranges.h"
 
 #define TEXT_OF_memory(name)
 #define TEXT_OF_links(name)
@@ -16,7 +16,7 @@
 #define TEXT_OF_compute(name) #name,
 static const char *const names[GT_FLOPS_KINDS] = {
 #define CEILING(name, unit, group, help) TEXT_OF_##group(name)
-#include "model/ceilings.def"
+#include "model/gpu/ceilings.def"
 	""};
 
 const char *gt_flops_name(enum gt_flops kind)

@@ -12,8 +12,8 @@
  * What a program says that its kernels must move and compute, by extended payloads of NVTX on a
  * range around their launches: numbers called gputrace.read_bytes, gputrace.write_bytes,
  * gputrace.flops and, where it is known of what precision these are, gputrace.flops.NAME with a
- * name of group compute in model/ceilings.def. It is said of all kernels together that are launched
- * in the range, without those in a range inside it that says something itself.
+ * name of group compute in model/gpu/ceilings.def. It is said of all kernels together that are
+ * launched in the range, without those in a range inside it that says something itself.
  */
 
 /* What floating-point operations are of: the ceilings of group compute, or not said. */
@@ -23,7 +23,7 @@
 #define GT_FLOPS_OF_compute(name) GT_FLOPS_##name,
 enum gt_flops {
 #define CEILING(name, unit, group, help) GT_FLOPS_OF_##group(name)
-#include "model/ceilings.def"
+#include "model/gpu/ceilings.def"
 	GT_FLOPS_UNSAID,
 	GT_FLOPS_KINDS
 };

@@ -6,7 +6,7 @@
 
 #include "analysis/spread.h"
 #include "model/index.h"
-#include "model/timed.h"
+#include "model/work/timed.h"
 
 static const struct gt_kernel *kernel_of(const struct gt_trace *trace,
                                          const struct gt_device_launch *launch)

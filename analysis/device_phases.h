@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model/device_writers.h"
-#include "model/functions.h"
+#include "model/gpu/device_writers.h"
+#include "model/naming/functions.h"
 
 /*
  * What kernels told of themselves, added up: ranges, marks and values by kernel function and name,

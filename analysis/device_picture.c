@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/device_phases.h"
-#include "model/time_bins.h"
-#include "model/timed.h"
+#include "model/work/time_bins.h"
+#include "model/work/timed.h"
 
 /* Phases that have a letter of their own; the others share one. */
 enum { LETTERED = 40, OTHERS = '+' };

@@ -9,8 +9,8 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/known.h"
-#include "model/sync.h"
 #include "model/trace.h"
+#include "model/work/sync.h"
 
 static const struct gt_heading headings[] = {
 	{"process", GT_UNIT_TEXT, "That made them", GT_WORTH_NAME},

@@ -11,10 +11,10 @@
 #include "base/strings.h"
 #include "base/sums.h"
 #include "model/names.h"
-#include "model/sync.h"
-#include "model/timed.h"
 #include "model/trace.h"
 #include "model/whole.h"
+#include "model/work/sync.h"
+#include "model/work/timed.h"
 
 enum {
 	KINDS = 64,      /* numbers of kinds of waits that are known are below it */

@@ -6,9 +6,9 @@
 #include "analysis/figures.h"
 #include "analysis/result.h"
 #include "base/array.h"
-#include "model/functions.h"
-#include "model/timed.h"
+#include "model/naming/functions.h"
 #include "model/trace.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading headings[] = {
 	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_KEY},

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/kernel_names.h"
+#include "model/naming/kernel_names.h"
 
 struct gt_result;
 struct gt_trace;

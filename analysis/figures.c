@@ -4,9 +4,9 @@
 #include <math.h>
 
 #include "analysis/result.h"
-#include "model/labels.h"
 #include "model/names.h"
-#include "model/ranges.h"
+#include "model/naming/labels.h"
+#include "model/ranges/ranges.h"
 
 struct gt_figure gt_grouped(uint64_t count)
 {

@@ -25,7 +25,7 @@ bool gt_several_hosts(const struct gt_trace *trace);
 
 /*
  * Cells of a result. "0: NVIDIA H200"; with several hosts in the trace, "host 0: NVIDIA H200".
- * Names that the program gave stand behind those of model/labels.h.
+ * Names that the program gave stand behind those of model/naming/labels.h.
  */
 void gt_add_device(struct gt_result *result, const struct gt_trace *trace, gt_id device);
 

@@ -12,9 +12,9 @@
 #include "analysis/spread.h"
 #include "base/array.h"
 #include "base/units.h"
-#include "model/first_launches.h"
-#include "model/functions.h"
-#include "model/timed.h"
+#include "model/naming/first_launches.h"
+#include "model/naming/functions.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading first_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},

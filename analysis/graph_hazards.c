@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "model/graph.h"
-#include "model/graph_order.h"
+#include "model/graphs/order.h"
 #include "model/index.h"
+#include "model/kinds/graph.h"
 #include "model/names.h"
-#include "model/stream_order.h"
+#include "model/path/stream_order.h"
 
 enum {
 	PAIRS_OF_LAUNCH = 256, /* that one launch is reported with */

@@ -9,11 +9,11 @@
 #include "analysis/figures.h"
 #include "analysis/result.h"
 #include "base/array.h"
-#include "model/graph_runs.h"
+#include "model/graphs/runs.h"
 #include "model/index.h"
-#include "model/short_name.h"
-#include "model/timed.h"
+#include "model/naming/short_name.h"
 #include "model/trace.h"
+#include "model/work/timed.h"
 
 static void *zeroed(size_t count, size_t size)
 {

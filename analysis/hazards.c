@@ -8,15 +8,15 @@
 #include "analysis/graph_hazards.h"
 #include "analysis/stream_clocks.h"
 #include "base/search.h"
-#include "model/access.h"
-#include "model/graph.h"
-#include "model/memory.h"
+#include "model/kinds/access.h"
+#include "model/kinds/graph.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/owners.h"
-#include "model/ranges.h"
-#include "model/stream_order.h"
-#include "model/sync.h"
-#include "model/timed.h"
+#include "model/path/stream_order.h"
+#include "model/ranges/owners.h"
+#include "model/ranges/ranges.h"
+#include "model/work/sync.h"
+#include "model/work/timed.h"
 
 enum {
 	ROWS_MOST = 4096,       /* of one access: what has more is not looked at, */

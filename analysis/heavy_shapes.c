@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "analysis/facts.h"
-#include "model/short_name.h"
-#include "model/view.h"
+#include "model/naming/short_name.h"
+#include "model/view/view.h"
 
 enum {
 	LEAST_PERCENT = 5,         /* of the window: a fifth less of that is one percent */

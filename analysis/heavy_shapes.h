@@ -7,7 +7,7 @@
 
 #include "analysis/advice.h"
 #include "analysis/shape_totals.h"
-#include "model/occupancy.h"
+#include "model/gpu/occupancy.h"
 
 /* For rules about kernels: those that take so much time that a change to them could be seen. */
 

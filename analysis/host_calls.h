@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "model/intervals.h"
 #include "model/trace.h"
+#include "model/work/intervals.h"
 
 /* What a thread of the program did in a stretch of time, as far as its CUDA calls tell. */
 

@@ -6,9 +6,9 @@
 
 #include "analysis/figures.h"
 #include "analysis/peak.h"
-#include "model/ceilings.h"
+#include "model/gpu/ceilings.h"
 #include "model/names.h"
-#include "model/timed.h"
+#include "model/work/timed.h"
 
 enum { LARGE_BYTES = 4 << 20 /* at 55 GB/s 76 us: starting such a copy takes little of that */ };
 

@@ -14,7 +14,7 @@ struct gt_host_rate {
 
 /*
  * In one direction, enum gt_copy_kind: the best that was measured, of large copies in the recording
- * and of gputrace calibrate (model/ceilings.h); else the link's peak.
+ * and of gputrace calibrate (model/gpu/ceilings.h); else the link's peak.
  */
 struct gt_host_rate gt_host_rate_of(const struct gt_trace *trace, gt_id device, gt_count kind);
 

@@ -9,12 +9,12 @@
 #include "analysis/idle.h"
 #include "base/search.h"
 #include "model/index.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/stream_order.h"
-#include "model/sync.h"
-#include "model/timed.h"
+#include "model/path/stream_order.h"
 #include "model/whole.h"
+#include "model/work/sync.h"
+#include "model/work/timed.h"
 
 enum { MOST_ROWS = 64 }; /* of syncs that are looked at after a wait */
 

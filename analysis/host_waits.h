@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model/owners.h"
-#include "model/view.h"
+#include "model/ranges/owners.h"
+#include "model/view/view.h"
 
 /*
  * Every call in which the host may wait, that has times: what it waited for, what the GPU did

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model/activity.h"
-#include "model/intervals.h"
+#include "model/work/activity.h"
+#include "model/work/intervals.h"
 
 /*
  * When a GPU had nothing to do that was recorded: the gaps between its kernels, copies and fills,

@@ -8,10 +8,10 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "model/kernel_names.h"
-#include "model/labels.h"
-#include "model/owners.h"
-#include "model/short_name.h"
+#include "model/naming/kernel_names.h"
+#include "model/naming/labels.h"
+#include "model/naming/short_name.h"
+#include "model/ranges/owners.h"
 
 const char *const gt_group_words[] = {GT_GROUP_WORDS, NULL};
 

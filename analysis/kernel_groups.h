@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/ranges.h"
+#include "model/ranges/ranges.h"
 #include "model/trace.h"
 
 struct gt_strings;

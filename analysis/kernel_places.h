@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "analysis/kernel_groups.h"
+#include "model/gpu/sampled.h"
 #include "model/index.h"
-#include "model/sampled.h"
 
 struct gt_traffic_facts;
 

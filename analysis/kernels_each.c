@@ -12,9 +12,9 @@
 #include "analysis/spread.h"
 #include "base/array.h"
 #include "model/index.h"
-#include "model/owners.h"
-#include "model/ranges.h"
-#include "model/timed.h"
+#include "model/ranges/owners.h"
+#include "model/ranges/ranges.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading headings[] = {
 	{"kernel", GT_UNIT_TEXT, "As above", GT_WORTH_NAME},

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model/activity.h"
+#include "model/work/activity.h"
 
 /*
  * How long kernels took from the entry of the call that launched them to their start, by what

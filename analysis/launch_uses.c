@@ -8,8 +8,8 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/index.h"
-#include "model/short_name.h"
-#include "model/timed.h"
+#include "model/naming/short_name.h"
+#include "model/work/timed.h"
 
 /* What makes a use: its rows and multiprocessors, as keys of an index. */
 struct key {

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/occupancy.h"
+#include "model/gpu/occupancy.h"
 #include "model/trace.h"
 
 struct gt_result;

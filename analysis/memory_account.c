@@ -9,12 +9,12 @@
 #include "analysis/memory_modules.h"
 #include "analysis/memory_pools.h"
 #include "model/allocations.h"
-#include "model/intervals.h"
+#include "model/kinds/memory.h"
 #include "model/known.h"
-#include "model/memory.h"
-#include "model/memory_libraries.h"
-#include "model/memory_owned.h"
-#include "model/view.h"
+#include "model/memory/libraries.h"
+#include "model/memory/owned.h"
+#include "model/view/view.h"
+#include "model/work/intervals.h"
 
 /* What is found while lines are made. */
 struct book {

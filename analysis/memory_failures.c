@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analysis/memory_totals.h"
-#include "model/memory.h"
-#include "model/memory_use.h"
-#include "model/view.h"
+#include "model/kinds/memory.h"
+#include "model/memory/use.h"
+#include "model/view/view.h"
 
 bool gt_memory_call_failed(const struct gt_memory_call *call)
 {

@@ -8,8 +8,8 @@
 #include "analysis/memory_totals.h"
 #include "base/search.h"
 #include "model/index.h"
-#include "model/memory_use.h"
-#include "model/view.h"
+#include "model/memory/use.h"
+#include "model/view/view.h"
 
 /* What is in use together; a key, without padding. */
 struct scope {

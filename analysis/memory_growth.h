@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model/ranges.h"
+#include "model/ranges/ranges.h"
 #include "model/trace.h"
 
 struct gt_view;

@@ -10,9 +10,9 @@
 #include "base/search.h"
 #include "model/allocations.h"
 #include "model/index.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/ranges.h"
+#include "model/ranges/ranges.h"
 #include "model/trace.h"
 
 static const struct gt_heading kind_headings[] = {

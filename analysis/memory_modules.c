@@ -8,8 +8,8 @@
 #include "analysis/memory_totals.h"
 #include "base/array.h"
 #include "model/allocations.h"
-#include "model/memory_use.h"
-#include "model/view.h"
+#include "model/memory/use.h"
+#include "model/view/view.h"
 
 struct loading {
 	gt_time begin_ns;

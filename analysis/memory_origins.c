@@ -6,7 +6,7 @@
 
 #include "model/allocations.h"
 #include "model/index.h"
-#include "model/memory_owned.h"
+#include "model/memory/owned.h"
 
 const char *const gt_memory_by_words[] = {
 	[GT_MEMORY_BY_ORIGIN] = "origin", [GT_MEMORY_BY_RANGE] = "range",

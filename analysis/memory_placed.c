@@ -9,10 +9,10 @@
 #include "base/array.h"
 #include "base/sums.h"
 #include "model/index.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/timed.h"
 #include "model/trace.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading headings[] = {
 	{"what", GT_UNIT_TEXT, "What the calls do, or what they advise", GT_WORTH_KEY},

@@ -9,8 +9,8 @@
 #include "analysis/memory_totals.h"
 #include "base/array.h"
 #include "model/allocations.h"
-#include "model/memory_use.h"
-#include "model/view.h"
+#include "model/memory/use.h"
+#include "model/view/view.h"
 
 /* Fields that have no unit in their name may have it behind that. */
 static bool is_called(const char *counter, const char *name)

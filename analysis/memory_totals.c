@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/sums.h"
 #include "model/allocations.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum gt_memory_owner gt_memory_holder_owner(const struct gt_memory_holder *holder)
 {

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/memory_owned.h"
-#include "model/memory_use.h"
+#include "model/memory/owned.h"
+#include "model/memory/use.h"
 
 struct gt_view;
 

@@ -7,8 +7,8 @@
 
 #include "analysis/shares.h"
 #include "model/index.h"
-#include "model/timed.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 /* CUpti_ActivityOverheadKind. */
 enum { LAZY_FUNCTION_LOADING = 5 << 16 };

@@ -3,7 +3,7 @@
 
 #include "analysis/operation_parts.h"
 #include "base/strings.h"
-#include "model/projection.h"
+#include "model/ranges/projection.h"
 
 static void add_idle(struct gt_operation_totals *totals)
 {

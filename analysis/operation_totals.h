@@ -7,17 +7,17 @@
 
 #include "analysis/spread.h"
 #include "base/array.h"
-#include "model/operations.h"
-#include "model/ranges.h"
+#include "model/naming/operations.h"
+#include "model/ranges/ranges.h"
 
 struct gt_strings;
 
 /*
- * What the operations of frameworks (model/operations.h) took of the GPUs: modules and operations
- * of PyTorch, instructions of HLO. Work belongs to the innermost of each kind in whose range it was
- * asked for; work of a graph to those in which its node was made, and each launch of the graph is a
- * call. Where XLA's ranges are missing, kernels of a process that runs XLA's belong to the
- * instruction that their name tells.
+ * What the operations of frameworks (model/naming/operations.h) took of the GPUs: modules and
+ * operations of PyTorch, instructions of HLO. Work belongs to the innermost of each kind in whose
+ * range it was asked for; work of a graph to those in which its node was made, and each launch of
+ * the graph is a call. Where XLA's ranges are missing, kernels of a process that runs XLA's belong
+ * to the instruction that their name tells.
  */
 struct gt_operation_total {
 	enum gt_operation_kind kind;

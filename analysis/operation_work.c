@@ -6,11 +6,11 @@
 
 #include "analysis/groups.h"
 #include "base/strings.h"
-#include "model/activity.h"
-#include "model/kernel_names.h"
-#include "model/owners.h"
-#include "model/short_name.h"
-#include "model/timed.h"
+#include "model/naming/kernel_names.h"
+#include "model/naming/short_name.h"
+#include "model/ranges/owners.h"
+#include "model/work/activity.h"
+#include "model/work/timed.h"
 
 /* What a kernel took of an instruction of HLO. */
 struct used_kernel {

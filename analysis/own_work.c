@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/own_work.h"
 
-#include "model/activity.h"
 #include "model/index.h"
 #include "model/whole.h"
+#include "model/work/activity.h"
 
 struct key {
 	gt_id process;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/index.h"
-#include "model/owners.h"
+#include "model/ranges/owners.h"
 
 bool gt_path_account_shows(const struct gt_path_account *account, gt_id item)
 {

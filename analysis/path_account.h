@@ -7,9 +7,9 @@
 
 #include "analysis/kernel_groups.h"
 #include "base/array.h"
-#include "model/path.h"
-#include "model/path_spans.h"
-#include "model/ranges.h"
+#include "model/path/path.h"
+#include "model/path/spans.h"
+#include "model/ranges/ranges.h"
 
 struct gt_index;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/peak.h"
 
-#include "model/data_sheet.h"
+#include "model/gpu/data_sheet.h"
 #include "model/trace.h"
 
 double gt_peak_of_memory(const struct gt_device *device)

@@ -10,11 +10,11 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "base/sums.h"
-#include "model/operations.h"
-#include "model/projection.h"
-#include "model/quiet.h"
-#include "model/timed.h"
+#include "model/naming/operations.h"
+#include "model/ranges/projection.h"
+#include "model/ranges/quiet.h"
 #include "model/whole.h"
+#include "model/work/timed.h"
 
 const char *const gt_ranges_words[] = {"path", "name", "domain", NULL};
 

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "analysis/spread.h"
-#include "model/range_folds.h"
-#include "model/ranges.h"
-#include "model/view.h"
+#include "model/ranges/folds.h"
+#include "model/ranges/ranges.h"
+#include "model/view/view.h"
 
 /*
  * What NVTX ranges took, on the host and on GPUs, those of one path, of one name or of one domain

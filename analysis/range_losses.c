@@ -9,10 +9,10 @@
 #include "analysis/covered.h"
 #include "analysis/facts.h"
 #include "base/array.h"
-#include "model/projection.h"
-#include "model/quiet.h"
-#include "model/timed.h"
+#include "model/ranges/projection.h"
+#include "model/ranges/quiet.h"
 #include "model/whole.h"
+#include "model/work/timed.h"
 
 enum {
 	LEAST_PERCENT = 50,           /* of the path's time */

@@ -5,9 +5,9 @@
 
 #include "analysis/figures.h"
 #include "analysis/result.h"
-#include "model/activity.h"
-#include "model/owners.h"
+#include "model/ranges/owners.h"
 #include "model/whole.h"
+#include "model/work/activity.h"
 
 enum { MOST_AROUND = 1 << 10 };
 

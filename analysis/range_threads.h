@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "model/ranges.h"
+#include "model/ranges/ranges.h"
 
 struct gt_result;
 

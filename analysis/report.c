@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text_room.h"
 #include "base/units.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 void gt_remark_restriction(struct gt_result *result, const char *restriction)
 {

@@ -56,7 +56,7 @@ struct gt_roof gt_roof_of_flops(const struct gt_trace *trace, gt_id device, enum
 #define NAME_OF_host(name)
 #define NAME_OF_compute(name)            [GT_FLOPS_##name] = GT_CEILING_##name,
 #define CEILING(name, unit, group, help) NAME_OF_##group(name)
-#include "model/ceilings.def"
+#include "model/gpu/ceilings.def"
 	};
 
 	if (kind >= GT_FLOPS_UNSAID)

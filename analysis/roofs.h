@@ -3,7 +3,7 @@
 #define GT_ANALYSIS_ROOFS_H
 
 #include "analysis/declared_traffic.h"
-#include "model/ceilings.h"
+#include "model/gpu/ceilings.h"
 
 struct gt_result;
 

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/gpu/sampled.h"
 #include "model/index.h"
-#include "model/sampled.h"
-#include "model/timed.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 enum add { SUM, MEAN };
 

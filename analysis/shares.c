@@ -7,7 +7,7 @@
 
 #include "analysis/figures.h"
 #include "base/array.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 struct gt_wall gt_wall_of(const struct gt_view *view)
 {

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/intervals.h"
 #include "model/trace.h"
+#include "model/work/intervals.h"
 
 struct gt_view;
 

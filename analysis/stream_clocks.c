@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/names.h"
-#include "model/sync.h"
+#include "model/work/sync.h"
 
 #define NO_SLOT UINT32_MAX
 

@@ -8,11 +8,11 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/index.h"
-#include "model/intervals.h"
 #include "model/names.h"
-#include "model/stream_order.h"
+#include "model/path/stream_order.h"
 #include "model/trace.h"
 #include "model/whole.h"
+#include "model/work/intervals.h"
 
 static const struct gt_heading headings[] = {
 	{"from_stream", GT_UNIT_TEXT, "Stream whose work had to be done first", GT_WORTH_NAME},

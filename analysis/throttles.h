@@ -10,8 +10,8 @@
 #include "model/trace.h"
 
 /*
- * When which reasons kept the clocks of a GPU low (model/throttle.h), as far as samples tell: one
- * that is seen holds until the next sample. Times are exact to the interval of samples.
+ * When which reasons kept the clocks of a GPU low (model/gpu/throttle.h), as far as samples tell:
+ * one that is seen holds until the next sample. Times are exact to the interval of samples.
  */
 
 struct gt_throttle_span {

@@ -6,8 +6,8 @@
 
 #include "analysis/figures.h"
 #include "base/array.h"
-#include "model/timed.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 const char *gt_traffic_source_name(enum gt_traffic_source source)
 {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "analysis/declared_traffic.h"
+#include "model/gpu/sampled.h"
 #include "model/known.h"
-#include "model/sampled.h"
 #include "model/trace.h"
 
 struct gt_view;

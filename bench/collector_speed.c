@@ -27,7 +27,7 @@
 #include "format/records.h"
 #include "format/writer.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /* What a traced process writes at a time: full chunks, and what one buffer of a thread holds. */
 enum { KERNELS = GT_CHUNK_MAX_RECORDS, CALLS = 1638, THREADS = 2, STREAMS = 4, SHAPES = 8 };

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/file_sink.h"
 #include "exporters/exporter.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "tests/exporters/sample.h"
 
 static double processor_seconds(void)

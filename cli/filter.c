@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/filter.h"
 
-#include "model/filter.h"
+#include "model/view/filter.h"
 
 static int add(struct gt_filter *filter, enum gt_filter_part part,
                const struct gt_option_list *list, struct gt_error *err)

@@ -6,9 +6,9 @@
 
 #include "cli/ledger.h"
 #include "collector/condition.h"
-#include "model/filter.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/filter.h"
+#include "model/view/view.h"
 
 struct gt_error;
 struct gt_filter_args;

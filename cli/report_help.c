@@ -7,7 +7,7 @@
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "cli/help.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 void gt_report_tables_init(struct gt_report_tables *tables, const struct gt_report *report)
 {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "format/recording.h"
-#include "model/calibration.h"
+#include "model/gpu/calibration.h"
 
 int gt_calibrations_read(struct gt_calibrations *calibrations, int folder, const char *name,
                          struct gt_error *err)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "model/sync.h"
 #include "model/trace.h"
+#include "model/work/sync.h"
 
 /*
  * A capture begins on one stream. Others join it when they wait for an event that was recorded in

@@ -4,7 +4,7 @@
 
 #include "base/search.h"
 #include "collector/graph_linker.h"
-#include "model/graph.h"
+#include "model/kinds/graph.h"
 
 static void add_holder(struct gt_graph_linker *linker, gt_id exec)
 {

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
-#include "model/graph.h"
+#include "model/kinds/graph.h"
 
 struct number {
 	gt_wide number;

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "model/kinds/memory.h"
 #include "model/known.h"
-#include "model/memory.h"
-#include "model/timed.h"
+#include "model/work/timed.h"
 
 /* A node of an executable graph that allocates or frees memory. */
 struct memory_node {

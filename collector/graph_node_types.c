@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "model/graph.h"
+#include "model/kinds/graph.h"
 
 /* The first word that the name of the call has, in any version of runtime or driver, holds. */
 static const struct {

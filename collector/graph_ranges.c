@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/graph_ranges.h"
 
-#include "model/graph.h"
-#include "model/open_ranges.h"
+#include "model/kinds/graph.h"
+#include "model/ranges/open.h"
 
 /* For a node that a thread made which has no range open. */
 static gt_id range_of_capture(const struct gt_trace *trace, const struct gt_open_ranges *open,

@@ -9,8 +9,8 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "model/index.h"
-#include "model/sync.h"
 #include "model/trace.h"
+#include "model/work/sync.h"
 
 /* ---- whose event an opened one is ---- */
 

@@ -11,7 +11,7 @@
 #include "format/recording.h"
 #include "format/records.h"
 #include "format/roll.h"
-#include "model/calibration.h"
+#include "model/gpu/calibration.h"
 #include "model/known.h"
 #include "model/trace.h"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model/device_writers.h"
+#include "model/gpu/device_writers.h"
 #include "model/trace.h"
 
 /*

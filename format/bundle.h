@@ -8,7 +8,7 @@
 
 /*
  * What the folder of a bundle is made of, and the words that stand in its bundle.json: for those
- * who write one and for those who read it. model/bundle.h says what a bundle is.
+ * who write one and for those who read it. model/bundle/bundle.h says what a bundle is.
  */
 
 #define GT_BUNDLE_VERSION       1 /* of bundle.json */

@@ -12,9 +12,9 @@
 struct gt_error;
 
 /*
- * Writes a bundle (model/bundle.h says what one is): blobs first, bundle.json at the end, first
- * under another name, so that a bundle that has one is whole. Takes no memory but the caller's: it
- * works in traced programs. One thread at a time.
+ * Writes a bundle (model/bundle/bundle.h says what one is): blobs first, bundle.json at the end,
+ * first under another name, so that a bundle that has one is whole. Takes no memory but the
+ * caller's: it works in traced programs. One thread at a time.
  *
  * After the first failure every call does nothing but fail in the same way; closing then removes
  * what is there.

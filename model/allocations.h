@@ -20,8 +20,8 @@ bool gt_memory_is_there(const struct gt_trace *trace, const struct gt_allocation
 bool gt_memory_block_is_out(const struct gt_pool_block *block, gt_time at_ns);
 
 /*
- * Memory of a GPU that rings of device events, gputrace's own, took at a moment: those of a process,
- * or, GT_NONE, of all.
+ * Memory of a GPU that rings of device events, gputrace's own, took at a moment: those of a
+ * process, or, GT_NONE, of all.
  */
 gt_size gt_memory_of_rings(const struct gt_trace *trace, gt_id process, gt_id device,
                            gt_time at_ns);

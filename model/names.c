@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "model/graph.h"
-#include "model/memory.h"
+#include "model/kinds/graph.h"
+#include "model/kinds/memory.h"
 #include "model/trace.h"
 
 /* clang-format off */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/calibration.h"
+#include "model/gpu/calibration.h"
 #include "replay/gpu.h"
 #include "replay/kernels.h"
 #include "replay/steady.h"

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "model/calibration.h"
+#include "model/gpu/calibration.h"
 
 struct gt_cuda;
 struct gt_error;

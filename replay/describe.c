@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "model/calibration.h"
+#include "model/gpu/calibration.h"
 #include "replay/driver_version.h"
 #include "replay/gpu.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#include "model/throttle.h"
+#include "model/gpu/throttle.h"
 
 /* NVML's numbers. */
 enum { CLOCK_SM = 1 };

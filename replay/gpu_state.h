@@ -28,7 +28,7 @@ unsigned gt_gpu_state_sm_mhz(const struct gt_gpu_state *state);
 
 /*
  * Reasons for which the clocks are lower now than they could be and that come and go: bits of
- * model/throttle.h. 0: none, or not known; false then.
+ * model/gpu/throttle.h. 0: none, or not known; false then.
  */
 bool gt_gpu_state_slowed(const struct gt_gpu_state *state, uint64_t *reasons);
 

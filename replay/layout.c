@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 #define MIB              ((uint64_t)1 << 20)
 #define LEAST_ALIGNMENT  512 /* of what CUDA allocates */

@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/search.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 /* Objects that are made until one has the number that is wanted: above it, and of all in all. */
 enum { MOST_ABOVE = 64, MOST_FILLERS = 8192 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/gpu.h"
 #include "replay/verifying.h"
 

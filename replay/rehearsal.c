@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "model/excerpt.h"
+#include "model/bundle/excerpt.h"
 #include "replay/restored.h"
 #include "replay/steps.h"
 #include "replay/variant.h"

@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/search.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/layout.h"
 
 /* By what they stand in, then by their offset there. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/activity.h"
 #include "replay/measure.h"
 #include "replay/restored.h"

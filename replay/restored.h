@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/gpu.h"
 #include "replay/layout.h"
 #include "replay/objects.h"

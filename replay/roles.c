@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/gpu.h"
 #include "replay/verifying.h"
 

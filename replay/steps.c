@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "format/cubin.h"
 #include "format/recording.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/restored.h"
 #include "replay/variant.h"
 

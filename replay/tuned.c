@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/json_values.h"
+#include "model/json/values.h"
 
 void gt_tuned_size(const uint32_t grid[3], const uint32_t block[3], char text[GT_TUNED_SIZE])
 {

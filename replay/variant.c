@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 enum {
 	LEAST_REGISTERS = 16,

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/compare.h"
 #include "replay/gpu.h"
 #include "replay/replay.h"

@@ -6,8 +6,8 @@
 #include "analysis/facts.h"
 #include "analysis/own_work.h"
 #include "base/array.h"
-#include "model/timed.h"
 #include "model/trace.h"
+#include "model/work/timed.h"
 
 enum {
 	LEAST_CALLS = 10,  /* a program may allocate a few things when it needs them first */

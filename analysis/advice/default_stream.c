@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/advice.h"
 #include "analysis/facts.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum { LEAST_PERCENT = 10 /* of the time in use, copies that ran alone between kernels */ };
 

@@ -3,7 +3,7 @@
 #include "analysis/facts.h"
 #include "model/names.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static void look(const struct gt_facts *facts, struct gt_advice *advice)
 {

@@ -3,7 +3,7 @@
 
 #include "analysis/advice.h"
 #include "analysis/facts.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum {
 	/* Less idle time is usual between phases of programs that are not bound by launches. */

@@ -6,7 +6,7 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/heavy_shapes.h"
-#include "model/kernel_names.h"
+#include "model/naming/kernel_names.h"
 #include "model/trace.h"
 
 enum {

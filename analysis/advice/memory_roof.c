@@ -5,7 +5,7 @@
 #include "analysis/facts.h"
 #include "analysis/heavy_shapes.h"
 #include "analysis/roofs.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum {
 	/* Of the peak, which no kernel reaches: reading alone gets 90 to 95, copying 82 to 84. */

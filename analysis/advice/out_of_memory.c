@@ -2,7 +2,7 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /* Of calls that were to allocate on a GPU. */
 static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *advice)

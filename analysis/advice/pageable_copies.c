@@ -6,9 +6,9 @@
 #include "analysis/host_rates.h"
 #include "base/sums.h"
 #include "model/names.h"
-#include "model/timed.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 enum {
 	LEAST_PERCENT = 2, /* of the recording */

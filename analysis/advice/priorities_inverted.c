@@ -5,10 +5,10 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/idle.h"
-#include "model/activity.h"
-#include "model/stream_order.h"
-#include "model/timed.h"
-#include "model/view.h"
+#include "model/path/stream_order.h"
+#include "model/view/view.h"
+#include "model/work/activity.h"
+#include "model/work/timed.h"
 
 enum {
 	LEAST_TIMES = 10,    /* once is chance: kernels that run are not interrupted */

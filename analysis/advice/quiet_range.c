@@ -6,8 +6,8 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/range_losses.h"
-#include "model/ranges.h"
-#include "model/view.h"
+#include "model/ranges/ranges.h"
+#include "model/view/view.h"
 
 /* Whether a range of the path was still open when a GPU began its first work. */
 static bool outlasts_start(const struct gt_facts *facts, gt_id path)

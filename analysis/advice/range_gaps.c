@@ -2,7 +2,7 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/range_losses.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static void look(const struct gt_facts *facts, struct gt_advice *advice)
 {

@@ -4,9 +4,9 @@
 #include "analysis/facts.h"
 #include "base/sums.h"
 #include "model/names.h"
-#include "model/timed.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 enum {
 	/* What starts a copy takes longer than moving so little: 64 KiB take 1.2 us at 55 GB/s. */

@@ -5,7 +5,7 @@
 #include "analysis/facts.h"
 #include "analysis/host_waits.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "model/whole.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/advice.h"
 #include "analysis/heavy_shapes.h"
-#include "model/occupancy.h"
+#include "model/gpu/occupancy.h"
 #include "model/trace.h"
 
 enum {

@@ -7,9 +7,9 @@
 #include "analysis/advice.h"
 #include "analysis/facts.h"
 #include "analysis/heavy_shapes.h"
-#include "model/ceilings.h"
+#include "model/gpu/ceilings.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum {
 	MOST_PERCENT = 5,        /* of the cycles tensor cores work: they are not used */

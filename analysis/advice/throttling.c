@@ -7,8 +7,8 @@
 #include "analysis/covered.h"
 #include "analysis/facts.h"
 #include "analysis/measured.h"
-#include "model/throttle.h"
-#include "model/view.h"
+#include "model/gpu/throttle.h"
+#include "model/view/view.h"
 
 enum {
 	/* Samples come every 100 ms: in a recording of seconds that is one or two of them. */

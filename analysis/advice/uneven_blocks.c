@@ -5,7 +5,7 @@
 #include "analysis/device_phases.h"
 #include "analysis/facts.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum {
 	LEAST_WINDOW_PERCENT = 5, /* that the launches of a function take */

@@ -4,7 +4,7 @@
 
 #include "analysis/advice.h"
 #include "analysis/facts.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum { LEAST_PERCENT = 50 /* of the recording, of one thread */ };
 

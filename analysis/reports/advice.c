@@ -5,7 +5,7 @@
 #include "analysis/figures.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading advice_headings[] = {
 	{"number", GT_UNIT_COUNT, "Of the row in the tables below", GT_WORTH_KEY, .label = "no"},

@@ -13,10 +13,10 @@
 #include "base/strings.h"
 #include "model/index.h"
 #include "model/names.h"
-#include "model/timed.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "model/whole.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading function_headings[] = {
 	{"function", GT_UNIT_TEXT, "Function of the CUDA runtime (cuda...) or driver (cu...) API",

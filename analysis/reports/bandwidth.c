@@ -14,11 +14,11 @@
 #include "analysis/roofs.h"
 #include "analysis/traffic.h"
 #include "base/array.h"
-#include "model/owners.h"
-#include "model/range_folds.h"
-#include "model/ranges.h"
+#include "model/ranges/folds.h"
+#include "model/ranges/owners.h"
+#include "model/ranges/ranges.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /* How fast bytes moved, and against what. */
 #define RATES                                                                                      \

@@ -12,9 +12,9 @@
 #include "base/array.h"
 #include "model/index.h"
 #include "model/names.h"
-#include "model/timed.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 /* What all three tables say of the rate at which bytes moved. */
 #define RATE_HEADINGS                                                                                 \

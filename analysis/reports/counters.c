@@ -13,9 +13,9 @@
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
-#include "model/sampled.h"
+#include "model/gpu/sampled.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading counter_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},

@@ -14,13 +14,13 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "model/intervals.h"
 #include "model/names.h"
-#include "model/path_changes.h"
-#include "model/short_name.h"
+#include "model/naming/short_name.h"
+#include "model/path/changes.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "model/whole.h"
+#include "model/work/intervals.h"
 
 static const struct gt_heading path_headings[] = {
 	{"process", GT_UNIT_TEXT, "Process whose time it is", GT_WORTH_NAME},

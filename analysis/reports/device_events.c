@@ -18,9 +18,9 @@
 #include "analysis/spread.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "model/short_name.h"
+#include "model/naming/short_name.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading range_headings[] = {
 	{"name", GT_UNIT_TEXT, "As the program named it", GT_WORTH_NAME},

@@ -14,13 +14,13 @@
 #include "analysis/result.h"
 #include "analysis/spread.h"
 #include "base/array.h"
-#include "model/activity.h"
-#include "model/intervals.h"
 #include "model/names.h"
-#include "model/short_name.h"
+#include "model/naming/short_name.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "model/whole.h"
+#include "model/work/activity.h"
+#include "model/work/intervals.h"
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},

@@ -11,13 +11,13 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
-#include "model/graph.h"
-#include "model/graph_path.h"
-#include "model/graph_runs.h"
+#include "model/graphs/path.h"
+#include "model/graphs/runs.h"
+#include "model/kinds/graph.h"
 #include "model/names.h"
-#include "model/short_name.h"
+#include "model/naming/short_name.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading run_headings[] = {
 	{"exec", GT_UNIT_TEXT, "Executable graph: CUPTI's number of it, or its handle",

@@ -13,14 +13,14 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/index.h"
-#include "model/labels.h"
 #include "model/names.h"
-#include "model/owners.h"
-#include "model/range_folds.h"
-#include "model/ranges.h"
-#include "model/short_name.h"
+#include "model/naming/labels.h"
+#include "model/naming/short_name.h"
+#include "model/ranges/folds.h"
+#include "model/ranges/owners.h"
+#include "model/ranges/ranges.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading hazard_headings[] = {
 	{"kind", GT_UNIT_TEXT, "What is in no order", GT_WORTH_NAME},

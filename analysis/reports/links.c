@@ -15,15 +15,15 @@
 #include "analysis/shares.h"
 #include "base/array.h"
 #include "base/sums.h"
-#include "model/ceilings.h"
+#include "model/gpu/ceilings.h"
+#include "model/gpu/sampled.h"
+#include "model/gpu/topology.h"
 #include "model/index.h"
-#include "model/intervals.h"
 #include "model/names.h"
-#include "model/sampled.h"
-#include "model/timed.h"
-#include "model/topology.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/intervals.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading copy_headings[] = {
 	{"link", GT_UNIT_TEXT,

@@ -20,13 +20,13 @@
 #include "base/array.h"
 #include "base/sums.h"
 #include "base/units.h"
-#include "model/memory.h"
-#include "model/memory_carriers.h"
+#include "model/kinds/memory.h"
+#include "model/memory/carriers.h"
 #include "model/names.h"
-#include "model/owners.h"
-#include "model/range_folds.h"
+#include "model/ranges/folds.h"
+#include "model/ranges/owners.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},

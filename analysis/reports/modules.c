@@ -15,13 +15,13 @@
 #include "base/array.h"
 #include "base/demangle.h"
 #include "base/sums.h"
+#include "model/gpu/module_index.h"
 #include "model/index.h"
-#include "model/module_index.h"
 #include "model/names.h"
-#include "model/short_name.h"
-#include "model/timed.h"
+#include "model/naming/short_name.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading process_headings[] = {
 	{"process", GT_UNIT_TEXT, "That loaded them", GT_WORTH_KEY},

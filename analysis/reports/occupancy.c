@@ -12,10 +12,10 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/units.h"
-#include "model/occupancy_changes.h"
-#include "model/short_name.h"
+#include "model/gpu/occupancy_changes.h"
+#include "model/naming/short_name.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading launch_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "base/units.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /* Of each operation, behind what it is called. */
 #define FIGURES                                                                                    \

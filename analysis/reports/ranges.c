@@ -11,9 +11,9 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/index.h"
-#include "model/owners.h"
+#include "model/ranges/owners.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "model/whole.h"
 
 /* Of each group of ranges, behind what it is called. */

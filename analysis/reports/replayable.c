@@ -10,9 +10,9 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
-#include "model/timed.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 /*
  * Which launches can be run again: those that were captured, and of the kernels what is known of

@@ -15,7 +15,7 @@
 #include "analysis/traffic.h"
 #include "base/array.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Name, or what --by says", GT_WORTH_NAME},

@@ -12,7 +12,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "model/whole.h"
 
 static const struct gt_heading device_headings[] = {

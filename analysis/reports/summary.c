@@ -19,13 +19,13 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "base/sums.h"
-#include "model/functions.h"
 #include "model/ledger.h"
 #include "model/names.h"
-#include "model/timed.h"
+#include "model/naming/functions.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "model/whole.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading recording_headings[] = {
 	{"duration_ns", GT_UNIT_NS,

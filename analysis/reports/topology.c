@@ -11,10 +11,10 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"
+#include "model/gpu/topology.h"
 #include "model/names.h"
-#include "model/topology.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static const struct gt_heading tree_headings[] = {
 	{"part", GT_UNIT_TEXT,

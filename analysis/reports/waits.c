@@ -17,10 +17,10 @@
 #include "base/array.h"
 #include "model/index.h"
 #include "model/names.h"
-#include "model/sync.h"
-#include "model/timed.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/sync.h"
+#include "model/work/timed.h"
 
 static const struct gt_heading wait_headings[] = {
 	{"kind", GT_UNIT_TEXT, "What the call does to the order of work", GT_WORTH_NAME},

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "cli/option.h"
-#include "model/calibration.h"
+#include "model/gpu/calibration.h"
 
 struct gt_error;
 

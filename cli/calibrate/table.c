@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/result.h"
-#include "model/calibration.h"
-#include "model/data_sheet.h"
+#include "model/gpu/calibration.h"
+#include "model/gpu/data_sheet.h"
 
 static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_COUNT, "Number that the other tables name it by", GT_WORTH_KEY},
@@ -64,7 +64,7 @@ static const struct gt_heading latency_headings[] = {
 
 static const char *const units[GT_CEILINGS] = {
 #define CEILING(name, unit, group, help) unit,
-#include "model/ceilings.def"
+#include "model/gpu/ceilings.def"
 };
 
 static void add_mhz(struct gt_result *result, uint32_t khz)

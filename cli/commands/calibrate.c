@@ -36,7 +36,7 @@ static const struct gt_option options[] = {
 static void list(void (*entry)(const char *name, const char *text, FILE *out), FILE *out)
 {
 #define CEILING(name, unit, group, help) entry(#name, help, out);
-#include "model/ceilings.def"
+#include "model/gpu/ceilings.def"
 }
 
 /* All of them where none is named. */

@@ -28,7 +28,7 @@
 #include "exporters/exporter.h"
 #include "format/recording.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 struct args {
 	const char *format;

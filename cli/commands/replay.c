@@ -18,8 +18,8 @@
 #include "cli/replay/table.h"
 #include "cli/say.h"
 #include "cli/show.h"
-#include "model/bundle.h"
-#include "model/excerpt.h"
+#include "model/bundle/bundle.h"
+#include "model/bundle/excerpt.h"
 
 struct args {
 	struct gt_show_args show;

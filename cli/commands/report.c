@@ -34,7 +34,7 @@
 #include "cli/show.h"
 #include "cli/words.h"
 #include "format/recording.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 struct args {
 	struct gt_sort sort;

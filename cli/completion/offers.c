@@ -259,7 +259,7 @@ static struct search behind_commas(const struct search *search)
 static void offer_ceilings(const struct search *search)
 {
 #define CEILING(name, unit, group, help) offer(search, #name, "", help);
-#include "model/ceilings.def"
+#include "model/gpu/ceilings.def"
 }
 
 static void offer_elements(const struct search *search)

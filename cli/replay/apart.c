@@ -10,7 +10,7 @@
 #include "base/units.h"
 #include "cli/replay/outcome.h"
 #include "cli/replay/request.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 #define FAR_PERCENT   15.0
 #define CLOCK_PERCENT 5.0 /* by which clocks differ, where they are a reason */

@@ -16,7 +16,7 @@
 #include "cli/replay/outcome.h"
 #include "cli/say.h"
 #include "format/recording.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/tune.h"
 #include "replay/tuned.h"
 

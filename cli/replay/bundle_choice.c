@@ -15,7 +15,7 @@
 #include "base/path.h"
 #include "cli/recording.h"
 #include "format/recording.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 enum { NAMED = 4 }; /* bundles of several that a sentence names */
 

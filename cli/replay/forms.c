@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "cli/replay/request.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 /* The program's: a graph is launched as one, in the stream of its first step. */
 static bool has_work(const struct gt_bundle *bundle, size_t stream)

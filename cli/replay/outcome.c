@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
-#include "model/json_values.h"
+#include "model/json/values.h"
 
 enum { VERSION = 1 };
 

@@ -16,7 +16,7 @@
 #include "cli/output.h"
 #include "cli/recording.h"
 #include "format/recording.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 #define SUFFIX ".json"
 

@@ -21,9 +21,9 @@
 #include "cli/replay/left.h"
 #include "cli/replay/request.h"
 #include "cli/say.h"
-#include "model/bundle.h"
-#include "model/calibration.h"
-#include "model/excerpt.h"
+#include "model/bundle/bundle.h"
+#include "model/bundle/excerpt.h"
+#include "model/gpu/calibration.h"
 #include "model/trace.h"
 
 #include "replay/cuda.h"

@@ -10,7 +10,7 @@
 #include "base/demangle.h"
 #include "base/error.h"
 #include "base/parse.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 static const char *const kinds[] = {
 #define KIND(name, help) #name,

@@ -14,7 +14,7 @@
 #include "cli/replay/bundle_choice.h"
 #include "cli/replay/outcome.h"
 #include "cli/replay/results.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 static const struct gt_heading launch_headings[] = {
 	{"launches", GT_UNIT_COUNT, "Kernels that are run"},

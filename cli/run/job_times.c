@@ -8,8 +8,8 @@
 
 #include "analysis/spread.h"
 #include "cli/run/bundle_edit.h"
-#include "model/timed.h"
 #include "model/trace.h"
+#include "model/work/timed.h"
 
 /* What is put into a bundle. */
 struct job_time {

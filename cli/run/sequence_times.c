@@ -12,8 +12,8 @@
 #include "base/array.h"
 #include "cli/run/bundle_edit.h"
 #include "model/known.h"
-#include "model/timed.h"
 #include "model/trace.h"
+#include "model/work/timed.h"
 
 #define MOST_PATH  1024 /* bytes of a path of ranges */
 #define MOST_DEPTH 32   /* ranges in it */

@@ -6,9 +6,9 @@
 #include "collector/graph_memory.h"
 #include "collector/stage.h"
 #include "model/index.h"
+#include "model/kinds/memory.h"
 #include "model/known.h"
-#include "model/memory.h"
-#include "model/owners.h"
+#include "model/ranges/owners.h"
 
 /*
  * Which call ended what another one made: memory, and what stands for some. An address comes again

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/ceilings.h"
+#include "model/gpu/ceilings.h"
 #include "collector/stage.h"
-#include "model/calibration.h"
+#include "model/gpu/calibration.h"
 
 /*
  * What the GPUs of the recording can do at most becomes rows of ceilings: of each GPU what gputrace

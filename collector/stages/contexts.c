@@ -7,7 +7,7 @@
 #include "collector/stage.h"
 #include "model/allocations.h"
 #include "model/index.h"
-#include "model/memory_owned.h"
+#include "model/memory/owned.h"
 
 /*
  * What a context takes of its GPU: the memory that the process had there when that was first read,

@@ -8,7 +8,7 @@
 #include "collector/rows.h"
 #include "collector/stage.h"
 #include "model/index.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 
 /*
  * CUDA's own pools as rows of pools: those that the program made or imported, and of each GPU the

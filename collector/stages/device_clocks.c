@@ -7,7 +7,7 @@
 
 #include "collector/device_written.h"
 #include "collector/stage.h"
-#include "model/device_clocks.h"
+#include "model/gpu/device_clocks.h"
 
 /*
  * Where %globaltimer, which kernels read, is on the common timeline. A kernel of gputrace's own

@@ -13,7 +13,7 @@
 #include "collector/device_written.h"
 #include "collector/stage.h"
 #include "format/device_ring.h"
-#include "model/device_clocks.h"
+#include "model/gpu/device_clocks.h"
 #include "model/known.h"
 
 /*

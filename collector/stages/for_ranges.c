@@ -7,9 +7,9 @@
 #include "base/search.h"
 #include "collector/stage.h"
 #include "model/known.h"
-#include "model/open_ranges.h"
-#include "model/operations.h"
-#include "model/ranges.h"
+#include "model/naming/operations.h"
+#include "model/ranges/open.h"
+#include "model/ranges/ranges.h"
 
 /*
  * Finds work that threads did for ranges of other threads: for_range of API calls and of

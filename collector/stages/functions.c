@@ -12,7 +12,7 @@
 #include "base/strings.h"
 #include "collector/cubin.h"
 #include "collector/stage.h"
-#include "model/module_index.h"
+#include "model/gpu/module_index.h"
 
 /*
  * The functions of modules. Of a module that the recording keeps they are read from its cubin; of

@@ -8,7 +8,7 @@
 #include "collector/graph_node_types.h"
 #include "collector/graph_ranges.h"
 #include "collector/stage.h"
-#include "model/graph.h"
+#include "model/kinds/graph.h"
 
 /*
  * Puts CUDA graphs together from the ids and handles of their records. What a graph was made of is

@@ -8,7 +8,7 @@
 #include "collector/missing.h"
 #include "collector/stage.h"
 #include "model/ledger.h"
-#include "model/timed.h"
+#include "model/work/timed.h"
 
 /*
  * What became of every launch: launches = launches_timed + launches_unfinished +

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/strings.h"
 #include "collector/stage.h"
-#include "model/kernel_names.h"
+#include "model/naming/kernel_names.h"
 
 /*
  * A kernel whose name does not tell its origin, and whose module says that it was written in a

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "collector/stage.h"
-#include "model/intervals.h"
+#include "model/work/intervals.h"
 
 /*
  * Several processes may have sampled the same GPU at the same time: they saw the same, and it is

@@ -6,10 +6,10 @@
 #include "base/array.h"
 #include "base/strings.h"
 #include "collector/stage.h"
-#include "model/distinct_names.h"
-#include "model/kernel_names.h"
-#include "model/short_gemm.h"
-#include "model/short_name.h"
+#include "model/naming/distinct_names.h"
+#include "model/naming/kernel_names.h"
+#include "model/naming/short_gemm.h"
+#include "model/naming/short_name.h"
 
 /*
  * Kernels get the names that people see, and what their names tell: families, origins, tiles. All

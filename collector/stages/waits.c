@@ -7,13 +7,13 @@
 #include "collector/shared_events.h"
 #include "collector/stage.h"
 #include "model/index.h"
-#include "model/stream_order.h"
-#include "model/sync.h"
+#include "model/path/stream_order.h"
+#include "model/work/sync.h"
 
 /*
  * Who waited for what: which record of an event a wait is about, and from that and the order of
  * the streams the edges, what could not go on before what was done. The order inside a stream
- * (model/stream_order.h) is not written down as edges. Of events that several processes have:
+ * (model/path/stream_order.h) is not written down as edges. Of events that several processes have:
  * collector/shared_events.h.
  */
 

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "exporters/chrome/events.h"
 #include "exporters/device_lanes.h"
-#include "model/short_name.h"
+#include "model/naming/short_name.h"
 
 /*
  * What kernels told of themselves: each multiprocessor is a thread of its GPU, with further ones

@@ -3,7 +3,7 @@
 
 #include "exporters/perfetto/results.h"
 #include "model/names.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 void gt_chrome_add_number(struct gt_chars *chars, const char *key, int64_t number)
 {

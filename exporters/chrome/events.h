@@ -6,7 +6,7 @@
 #include "exporters/chrome/places.h"
 #include "exporters/exporter.h"
 #include "exporters/perfetto/ids.h"
-#include "model/ranges.h"
+#include "model/ranges/ranges.h"
 
 struct gt_view;
 struct gt_shape_words;

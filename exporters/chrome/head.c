@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/chrome/events.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum { SCHEMA_VERSION = 1 }; /* of PyTorch's traces */
 

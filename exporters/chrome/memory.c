@@ -4,9 +4,9 @@
 
 #include "base/array.h"
 #include "exporters/chrome/events.h"
-#include "model/memory_shown.h"
+#include "exporters/timeline/memory_shown.h"
 #include "model/names.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /*
  * Memory of a process: counters, which the format knows of processes alone, and marks for

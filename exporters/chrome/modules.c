@@ -5,10 +5,10 @@
 
 #include "base/array.h"
 #include "exporters/chrome/events.h"
-#include "model/module_index.h"
+#include "model/gpu/module_index.h"
 #include "model/names.h"
-#include "model/timed.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 /*
  * The loading of GPU code and what was compiled for it, as asynchronous events of the threads: they

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "model/known.h"
-#include "model/labels.h"
+#include "model/naming/labels.h"
 
 enum {
 	NAME_SIZE = 300,

@@ -3,9 +3,9 @@
 
 #include "base/array.h"
 #include "exporters/chrome/events.h"
-#include "model/projection.h"
-#include "model/range_nesting.h"
-#include "model/said.h"
+#include "exporters/timeline/said.h"
+#include "model/ranges/nesting.h"
+#include "model/ranges/projection.h"
 
 /*
  * NVTX as PyTorch's profiler writes what programs name: user_annotation on the thread and

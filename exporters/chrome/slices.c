@@ -4,12 +4,12 @@
 #include <stdio.h>
 
 #include "exporters/chrome/events.h"
-#include "model/activity.h"
-#include "model/labels.h"
+#include "model/gpu/occupancy.h"
 #include "model/names.h"
-#include "model/occupancy.h"
-#include "model/owners.h"
-#include "model/short_name.h"
+#include "model/naming/labels.h"
+#include "model/naming/short_name.h"
+#include "model/ranges/owners.h"
+#include "model/work/activity.h"
 
 enum { WORDS_SIZE = 64, NAME_SIZE = 160 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "exporters/chrome/events.h"
-#include "model/module_index.h"
-#include "model/view.h"
+#include "model/gpu/module_index.h"
+#include "model/view/view.h"
 
 static gt_time earlier(gt_time base_ns, gt_time start_ns)
 {

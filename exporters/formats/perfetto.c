@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "exporters/exporter.h"
 #include "exporters/perfetto/writer.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static int write_view(const struct gt_view *view, const struct gt_export_options *options,
                       const struct gt_target *target, struct gt_export_counts *counts,

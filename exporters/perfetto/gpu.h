@@ -7,9 +7,9 @@
 
 #include "exporters/perfetto/links.h"
 #include "exporters/perfetto/writer.h"
-#include "model/activity.h"
-#include "model/first_launches.h"
-#include "model/ranges.h"
+#include "model/naming/first_launches.h"
+#include "model/ranges/ranges.h"
+#include "model/work/activity.h"
 
 struct gt_args;
 struct gt_strings;

@@ -7,8 +7,8 @@
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
 #include "exporters/perfetto/nodes.h"
-#include "model/labels.h"
 #include "model/names.h"
+#include "model/naming/labels.h"
 
 enum { PLACE_SIZE = 96, TITLE_SIZE = 96, SIZE_SIZE = 32, MESSAGE_MAX = 1024 };
 

@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "model/known.h"
-#include "model/timed.h"
+#include "model/work/timed.h"
 
 enum {
 	/* Linux gives out no pid above this; twins are moved there. (proc(5), pid_max) */

@@ -10,10 +10,10 @@
 #include "exporters/perfetto/nodes.h"
 #include "exporters/perfetto/texts.h"
 #include "exporters/perfetto/wire.h"
-#include "model/kernel_names.h"
-#include "model/module_index.h"
-#include "model/occupancy.h"
-#include "model/short_name.h"
+#include "model/gpu/module_index.h"
+#include "model/gpu/occupancy.h"
+#include "model/naming/kernel_names.h"
+#include "model/naming/short_name.h"
 
 enum {
 	/*

@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "exporters/perfetto/writer.h"
-#include "model/operations.h"
-#include "model/ranges.h"
-#include "model/said.h"
+#include "exporters/timeline/said.h"
+#include "model/naming/operations.h"
+#include "model/ranges/ranges.h"
 
 static void add_text(struct gt_perfetto *perfetto, struct gt_slice *slice,
                      struct gt_annotation *annotations, const char *name, gt_string text)

@@ -9,7 +9,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/error.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "support/check.h"
 #include "support/trace.h"
 

@@ -3,9 +3,9 @@
 
 #include "analysis/check_advice.h"
 #include "base/strings.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/sync.h"
+#include "model/work/sync.h"
 
 /*
  * Report advice, and its rules about the host and about copies, each with a scene that has the fault

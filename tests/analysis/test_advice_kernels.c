@@ -4,8 +4,8 @@
 #include "analysis/check_advice.h"
 #include "analysis/shape_totals.h"
 #include "base/strings.h"
-#include "model/ceilings.h"
-#include "model/kernel_names.h"
+#include "model/gpu/ceilings.h"
+#include "model/naming/kernel_names.h"
 
 /* The rules of report advice about kernels, each with a scene that has the fault and one that has
  * not. */

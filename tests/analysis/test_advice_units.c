@@ -4,10 +4,10 @@
 
 #include "analysis/check_advice.h"
 #include "base/strings.h"
-#include "model/filter.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/sync.h"
+#include "model/view/filter.h"
+#include "model/work/sync.h"
 
 /*
  * The rules of report advice with several threads, processes and GPUs: times of units that go on

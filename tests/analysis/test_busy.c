@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "model/names.h"
-#include "model/view.h"
+#include "model/view/view.h"
 #include "support/check.h"
 #include "support/trace.h"
 

@@ -2,8 +2,8 @@
 #include "analysis/check_scene.h"
 #include "analysis/path_account.h"
 #include "base/error.h"
-#include "model/filter.h"
 #include "model/names.h"
+#include "model/view/filter.h"
 
 #define US(time) ((gt_time)(time)*1000)
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "analysis/check_scene.h"
-#include "model/path.h"
-#include "model/path_changes.h"
-#include "model/path_spans.h"
-#include "model/sync.h"
+#include "model/path/changes.h"
+#include "model/path/path.h"
+#include "model/path/spans.h"
+#include "model/work/sync.h"
 
 /*
  * Programs that a seed makes up: two threads of one process or of two, two streams, one GPU, few

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/busy.h"
 #include "analysis/check_report.h"
-#include "model/filter.h"
 #include "model/names.h"
+#include "model/view/filter.h"
 #include "model/whole.h"
 
 /*

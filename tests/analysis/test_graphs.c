@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_scene.h"
 #include "base/strings.h"
-#include "model/graph.h"
-#include "model/graph_path.h"
+#include "model/graphs/path.h"
+#include "model/kinds/graph.h"
 
 enum { HANDLE = 0xec00 };
 

@@ -3,11 +3,11 @@
 #include "analysis/declared_accesses.h"
 #include "base/array.h"
 #include "base/strings.h"
-#include "model/access.h"
-#include "model/graph.h"
-#include "model/memory.h"
+#include "model/kinds/access.h"
+#include "model/kinds/graph.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/sync.h"
+#include "model/work/sync.h"
 
 /*
  * A program with two streams that are not blocking and the default stream. What each test gives the

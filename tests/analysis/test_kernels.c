@@ -3,8 +3,8 @@
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "base/strings.h"
-#include "model/kernel_names.h"
-#include "model/throttle.h"
+#include "model/gpu/throttle.h"
+#include "model/naming/kernel_names.h"
 
 /* One process with one stream on each of two GPUs. */
 struct scene {

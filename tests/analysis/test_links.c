@@ -3,7 +3,7 @@
 
 #include "analysis/check_report.h"
 #include "base/strings.h"
-#include "model/ceilings.h"
+#include "model/gpu/ceilings.h"
 #include "model/names.h"
 
 #define US INT64_C(1000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 
 #include "analysis/check_scene.h"
 #include "base/strings.h"

@@ -3,7 +3,7 @@
 
 #include "analysis/check_report.h"
 #include "base/strings.h"
-#include "model/filter.h"
+#include "model/view/filter.h"
 
 static struct gt_trace trace;
 static struct gt_result result;

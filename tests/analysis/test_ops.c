@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_scene.h"
 #include "base/strings.h"
-#include "model/filter.h"
-#include "model/kernel_names.h"
+#include "model/naming/kernel_names.h"
+#include "model/view/filter.h"
 
 static void begin(void)
 {

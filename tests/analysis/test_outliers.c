@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_scene.h"
+#include "model/gpu/throttle.h"
 #include "model/names.h"
-#include "model/throttle.h"
 
 static void begin(void)
 {

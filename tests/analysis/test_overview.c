@@ -3,10 +3,10 @@
 
 #include "analysis/check_report.h"
 #include "base/strings.h"
-#include "model/memory.h"
+#include "model/gpu/throttle.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/sync.h"
-#include "model/throttle.h"
+#include "model/work/sync.h"
 
 /* What report summary says in words: the tables overview and stands_out. */
 

@@ -3,9 +3,9 @@
 
 #include "analysis/check_scene.h"
 #include "analysis/parameter.h"
-#include "model/filter.h"
 #include "model/names.h"
-#include "model/range_folds.h"
+#include "model/ranges/folds.h"
+#include "model/view/filter.h"
 
 static void begin(void)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "model/view.h"
+#include "model/view/view.h"
 #include "support/check.h"
 #include "support/scene.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/beside.h"
 #include "analysis/check_report.h"
-#include "model/filter.h"
 #include "model/names.h"
-#include "model/view.h"
+#include "model/view/filter.h"
+#include "model/view/view.h"
 
 static struct gt_trace trace;
 static struct gt_result result;

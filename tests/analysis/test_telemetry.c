@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "analysis/check_report.h"
-#include "model/throttle.h"
+#include "model/gpu/throttle.h"
 
 #define SECOND INT64_C(1000000000)
 

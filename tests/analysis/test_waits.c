@@ -2,9 +2,9 @@
 #include "analysis/check_report.h"
 #include "base/array.h"
 #include "base/strings.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
-#include "model/sync.h"
+#include "model/work/sync.h"
 
 static struct gt_trace trace;
 static struct gt_result result;

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "model/ceilings.h"
+#include "model/gpu/ceilings.h"
 #include "support/scene.h"
 
 /* What is known of the traffic of kernels, and what bounds it, beside a scene. */

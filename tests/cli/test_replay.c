@@ -21,7 +21,7 @@
 #include "cli/replay/request.h"
 #include "cli/replay/results.h"
 #include "cli/replay/table.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/variant.h"
 #include "support/check.h"
 #include "support/folder.h"

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "model/excerpt.h"
+#include "model/bundle/excerpt.h"
 #include "replay/rehearsal.h"
 #include "replay/replay.h"
 #include "support/bundle.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/recorded.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "support/check.h"
 #include "support/recording.h"
 

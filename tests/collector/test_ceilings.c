@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Covers STAGE(ceilings). */
-#include "model/ceilings.h"
+#include "model/gpu/ceilings.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "collector/recorded.h"
 #include "format/series.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "support/check.h"
 #include "support/recording.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "collector/recorded.h"
-#include "model/device_clocks.h"
+#include "model/gpu/device_clocks.h"
 #include "support/device_recording.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/recorded.h"
-#include "model/graph.h"
-#include "model/memory.h"
+#include "model/kinds/graph.h"
+#include "model/kinds/memory.h"
 #include "support/check.h"
 #include "support/recording.h"
 

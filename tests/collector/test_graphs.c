@@ -3,8 +3,8 @@
 
 #include "collector/recorded.h"
 #include "format/ranges.h"
-#include "model/graph.h"
-#include "model/owners.h"
+#include "model/kinds/graph.h"
+#include "model/ranges/owners.h"
 #include "support/check.h"
 #include "support/recording.h"
 

@@ -4,7 +4,7 @@
 #include "base/strings.h"
 #include "collector/collect.h"
 #include "collector/stage.h"
-#include "model/kernel_names.h"
+#include "model/naming/kernel_names.h"
 #include "support/trace.h"
 
 extern const struct gt_stage gt_stage_origins;

@@ -2,7 +2,7 @@
 #include "collector/recorded.h"
 #include "format/ranges.h"
 #include "format/series.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 
 /* Covers STAGE(pools): blocks from what pools told. */
 

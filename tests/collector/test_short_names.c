@@ -2,7 +2,7 @@
 /* Covers STAGE(short_names). */
 #include "base/array.h"
 #include "collector/collect.h"
-#include "model/kernel_names.h"
+#include "model/naming/kernel_names.h"
 
 Test(short_names, tell_apart_the_kernels_of_all_captures_and_say_what_they_are_for)
 {

@@ -3,8 +3,8 @@
 
 #include "collector/collect.h"
 #include "format/meta.h"
-#include "model/stream_order.h"
-#include "model/sync.h"
+#include "model/path/stream_order.h"
+#include "model/work/sync.h"
 #include "support/check.h"
 #include "support/recording.h"
 

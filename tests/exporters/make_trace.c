@@ -13,7 +13,7 @@
 #include "base/file_sink.h"
 #include "exporters/exporter.h"
 #include "exporters/sample.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /* What the exporter does not count itself. */
 struct facts {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file_sink.h"
 #include "exporters/exporter.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /*
  * What was written is read back field by field, without the code that wrote it. The numbers are

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/strings.h"
-#include "model/memory.h"
+#include "model/kinds/memory.h"
 #include "model/names.h"
 #include "model/trace.h"
 

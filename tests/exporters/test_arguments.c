@@ -8,7 +8,7 @@
 #include "base/strings.h"
 #include "exporters/read.h"
 #include "exporters/sample.h"
-#include "model/kernel_names.h"
+#include "model/naming/kernel_names.h"
 
 enum { KNOWN = 7 }; /* of an argument: a text that the file interned */
 enum { KERNEL_IID = 19, NAME_IID = 20, LAUNCH = 21 }; /* of a slice */

@@ -15,7 +15,7 @@
 #include "exporters/exporter.h"
 #include "exporters/read.h"
 #include "exporters/sample.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 /* Two processes on two GPUs, a launch and a copy on each. */
 static void make_pair(struct gt_trace *trace)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 static void must(bool holds)
 {

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "fuzz/bundle_facts.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 /* bundle.json, whatever is in it: it is refused with a sentence, or all that is promised holds. */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/calibration.h"
+#include "model/gpu/calibration.h"
 
 /* A file of ceilings, whatever is in it: what is read from it and written again reads the same. */
 

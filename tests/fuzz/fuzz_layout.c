@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "replay/layout.h"
 
 /* Memory of any bundle, laid out in every way: what is in a layout lies inside of it. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/demangle.h"
-#include "model/distinct_names.h"
-#include "model/kernel_names.h"
-#include "model/short_gemm.h"
-#include "model/short_name.h"
+#include "model/naming/distinct_names.h"
+#include "model/naming/kernel_names.h"
+#include "model/naming/short_gemm.h"
+#include "model/naming/short_name.h"
 
 /* Names of kernels, one a line: each has a short name, and no two names have the same. */
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/filter.h"
 #include "model/names.h"
 #include "model/trace.h"
+#include "model/view/filter.h"
 
 enum { VALUE_BYTES = 1024 };
 

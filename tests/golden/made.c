@@ -16,9 +16,9 @@
 #include "golden/choices.h"
 #include "golden/digest.h"
 #include "golden/digests.h"
-#include "model/filter.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/filter.h"
+#include "model/view/view.h"
 
 enum { PAGE_WIDTH = 100, PAGE_ROWS = 10 };
 

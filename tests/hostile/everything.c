@@ -21,7 +21,7 @@
 #include "format/salvage.h"
 #include "model/ledger.h"
 #include "model/trace.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 static void must(bool holds)
 {

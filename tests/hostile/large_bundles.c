@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "hostile/memory.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 enum { HANGS_AFTER = 120 /* seconds */ };
 

@@ -15,8 +15,8 @@
 #include "format/series.h"
 #include "hostile/everything.h"
 #include "include/gputrace/device_layout.h"
-#include "model/memory.h"
-#include "model/sync.h"
+#include "model/kinds/memory.h"
+#include "model/work/sync.h"
 #include "support/recording.h"
 
 enum { GROWTH = 8, MOST_GROWTH = 28 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 /*
  * Prints the bundle of a launch, or of a sequence with its first launch, as a line of JSON, memory

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "model/trace.h"
 #include "support/check.h"
 #include "support/document.h"

@@ -6,7 +6,7 @@
 
 #include "format/meta.h"
 #include "format/ranges.h"
-#include "model/graph.h"
+#include "model/kinds/graph.h"
 #include "support/recording.h"
 
 /* Writes a world as a traced process would have: a capture for each, on the clocks that it had. */

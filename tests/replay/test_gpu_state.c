@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "model/throttle.h"
+#include "model/gpu/throttle.h"
 #include "replay/cuda.h"
 #include "replay/gpu.h"
 #include "replay/gpu_state.h"

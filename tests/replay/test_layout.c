@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "support/check.h"
 
 #define PAGE ((uint64_t)2 << 20)

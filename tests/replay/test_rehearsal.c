@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/excerpt.h"
+#include "model/bundle/excerpt.h"
 #include "replay/cuda.h"
 #include "replay/replay.h"
 #include "replay/variant.h"

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "format/recording.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 #include "support/check.h"
 
 /* A launch of 1000 blocks of 128 threads on an H200, and what comes of a variant of it. */

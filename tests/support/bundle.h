@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "format/bundle_writer.h"
-#include "model/bundle.h"
+#include "model/bundle/bundle.h"
 
 /*
  * Bundles on the disk, made with the real writer: begin, describe in .bundle what is to be in it,

@@ -7,7 +7,7 @@
 #include "exporters/perfetto/wire.h"
 #include "exporters/perfetto/writer.h"
 #include "model/ledger.h"
-#include "model/view.h"
+#include "model/view/view.h"
 
 enum { KEY_SIZE = 96, TEXT_SIZE = 512 };
 

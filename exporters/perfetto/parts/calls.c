@@ -10,7 +10,7 @@
 #include "exporters/perfetto/syncs.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
-#include "model/range_nesting.h"
+#include "model/ranges/nesting.h"
 
 /* API calls on their threads, in the NVTX ranges that they were made in. */
 struct calls {

@@ -7,9 +7,9 @@
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
 #include "model/names.h"
-#include "model/path.h"
-#include "model/path_spans.h"
-#include "model/short_name.h"
+#include "model/naming/short_name.h"
+#include "model/path/path.h"
+#include "model/path/spans.h"
 
 /*
  * The path that set the time, of each process on a track of its own below it, or of the chosen

@@ -10,9 +10,9 @@
 #include "exporters/perfetto/values.h"
 #include "exporters/perfetto/writer.h"
 #include "model/index.h"
-#include "model/intervals.h"
-#include "model/short_name.h"
-#include "model/time_bins.h"
+#include "model/naming/short_name.h"
+#include "model/work/intervals.h"
+#include "model/work/time_bins.h"
 
 /*
  * What kernels told of themselves: below its process a group for each GPU, with a track for each

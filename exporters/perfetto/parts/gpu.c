@@ -8,9 +8,9 @@
 #include "base/strings.h"
 #include "exporters/perfetto/args.h"
 #include "exporters/perfetto/wire.h"
-#include "model/functions.h"
-#include "model/labels.h"
-#include "model/owners.h"
+#include "model/naming/functions.h"
+#include "model/naming/labels.h"
+#include "model/ranges/owners.h"
 
 enum {
 	CATEGORY_OTHER = 0,

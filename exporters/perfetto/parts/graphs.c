@@ -6,8 +6,8 @@
 #include "base/array.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
-#include "model/graph_runs.h"
-#include "model/labels.h"
+#include "model/graphs/runs.h"
+#include "model/naming/labels.h"
 
 /*
  * Launches of CUDA graphs as they ran on the GPU, below their process: from the start of the first

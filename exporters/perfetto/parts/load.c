@@ -5,8 +5,8 @@
 #include "base/array.h"
 #include "exporters/perfetto/lines.h"
 #include "exporters/perfetto/writer.h"
-#include "model/activity.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/activity.h"
 
 /*
  * What a look at the whole must tell: how busy each GPU was, which is the share of the time in

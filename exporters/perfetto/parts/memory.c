@@ -7,11 +7,11 @@
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/values.h"
 #include "exporters/perfetto/writer.h"
-#include "model/memory_shown.h"
+#include "exporters/timeline/memory_shown.h"
 #include "model/names.h"
-#include "model/owners.h"
-#include "model/ranges.h"
-#include "model/view.h"
+#include "model/ranges/owners.h"
+#include "model/ranges/ranges.h"
+#include "model/view/view.h"
 
 /*
  * Memory, below its process: a track for each GPU, the host and each pool, with a mark for

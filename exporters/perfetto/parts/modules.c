@@ -8,10 +8,10 @@
 #include "exporters/perfetto/annotations.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
-#include "model/module_index.h"
+#include "model/gpu/module_index.h"
 #include "model/names.h"
-#include "model/timed.h"
-#include "model/view.h"
+#include "model/view/view.h"
+#include "model/work/timed.h"
 
 /*
  * The loading of GPU code, below the thread that did it: a slice as long as it took at most, a mark

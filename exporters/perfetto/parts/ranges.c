@@ -5,10 +5,10 @@
 #include "exporters/perfetto/range_slices.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
-#include "model/labels.h"
-#include "model/projection.h"
-#include "model/range_nesting.h"
-#include "model/ranges.h"
+#include "model/naming/labels.h"
+#include "model/ranges/nesting.h"
+#include "model/ranges/projection.h"
+#include "model/ranges/ranges.h"
 
 /*
  * What NVTX says that is not shown with the API calls of a thread: marks, ranges that do not lie in

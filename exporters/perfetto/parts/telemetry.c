@@ -8,8 +8,8 @@
 #include "exporters/perfetto/lines.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
-#include "model/sampled.h"
-#include "model/throttle.h"
+#include "model/gpu/sampled.h"
+#include "model/gpu/throttle.h"
 
 /*
  * What was sampled of the GPUs: gauges and totals as lines, masks as slices, one for each time

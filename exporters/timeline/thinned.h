@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_EXPORTERS_TIMELINE_THINNED_H
+#define GT_EXPORTERS_TIMELINE_THINNED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/trace.h"
+
+/*
+ * A value over time, for a line of a timeline, which holds from each of its changes to the next.
+ * Where it changes more often than GT_THINNED_EXACT times, its time is cut into
+ * GT_THINNED_STRETCHES of equal length, and of the changes of each the lowest, the highest and the
+ * last one stay, at their own times: the peak is never lost, and neither is what the value was at
+ * the bounds of a stretch.
+ */
+enum {
+	GT_THINNED_EXACT = 30000,
+	GT_THINNED_STRETCHES = 10000,
+};
+
+struct gt_point {
+	gt_time time_ns;
+	double value;
+};
+
+/* The lowest, the highest and the last point of a stretch. */
+struct gt_thinned_stretch {
+	struct gt_point lowest;
+	struct gt_point highest;
+	struct gt_point last;
+	uint64_t lowest_at; /* which point of all it was */
+	uint64_t highest_at;
+};
+
+struct gt_thinned {
+	gt_array(struct gt_point) points; /* in order of time */
+	gt_time start_ns;
+	gt_time width_ns; /* of a stretch; 0: all points stay */
+	gt_time until_ns; /* where the stretch that is open ends */
+	struct gt_thinned_stretch open;
+	gt_time last_ns; /* of the point that was added last */
+	uint64_t added;
+	uint64_t open_count; /* points of the open stretch */
+};
+
+/* Of a value that changes so many times at most between these moments. */
+void gt_thinned_init(struct gt_thinned *thinned, gt_time start_ns, gt_time end_ns,
+                     uint64_t changes);
+
+/*
+ * Points come in order of time; one that changes nothing is left out. Of several at one time the
+ * last one stays, and one before it that is higher.
+ */
+void gt_thinned_add(struct gt_thinned *thinned, gt_time time_ns, double value);
+
+/* After the last point. */
+void gt_thinned_finish(struct gt_thinned *thinned);
+
+void gt_thinned_release(struct gt_thinned *thinned);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_MODEL_KINDS_ACCESS_H
+#define GT_MODEL_KINDS_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the column "kind" of accesses says; the numbers are those of captures. */
+enum gt_access_kind {
+#define ACCESS_KIND(name, number, words, writes) GT_ACCESS_##name = (number),
+#include "format/access_kinds.def"
+};
+
+/* Whether the memory is written; false for a number that is no kind. */
+bool gt_access_writes(uint32_t kind);
+
+#endif

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/view/filter.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/parse.h"
+#include "model/naming/short_name.h"
+#include "model/view/range_words.h"
+
+static const char *const names[GT_FILTER_PARTS] = {
+	[GT_FILTER_FROM] = "--from",       [GT_FILTER_TO] = "--to",
+	[GT_FILTER_PROCESS] = "--process", [GT_FILTER_DEVICE] = "--device",
+	[GT_FILTER_STREAM] = "--stream",   [GT_FILTER_KERNEL] = "--kernel",
+	[GT_FILTER_RANGE] = "--range",     [GT_FILTER_SKIP] = "--skip",
+};
+
+void gt_filter_init(struct gt_filter *filter)
+{
+	*filter = (struct gt_filter){0};
+}
+
+static void free_texts(char **texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(texts[i]);
+}
+
+void gt_filter_release(struct gt_filter *filter)
+{
+	free_texts(filter->processes.rows, filter->processes.count);
+	free_texts(filter->devices.rows, filter->devices.count);
+	gt_array_each(struct gt_pattern *, pattern, &filter->kernels) {
+		regfree(&(*pattern)->regex);
+		free((*pattern)->text);
+		free(*pattern);
+	}
+	gt_array_each(struct gt_range_word *, word, &filter->ranges)
+		gt_range_word_free(*word);
+	gt_array_release(&filter->ranges);
+	gt_array_release(&filter->processes);
+	gt_array_release(&filter->devices);
+	gt_array_release(&filter->streams);
+	gt_array_release(&filter->kernels);
+	free(filter->text);
+	filter->text = NULL;
+}
+
+static char *copy(const char *text, size_t length)
+{
+	char *copied = gt_allocate(length + 1);
+
+	memcpy(copied, text, length);
+	copied[length] = '\0';
+	return copied;
+}
+
+static void describe_by_name(struct gt_filter *filter, const char *name, const char *value)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-.,:/+=@%";
+	const char *before = filter->text ? filter->text : "";
+	const bool quoted = !*value || value[strspn(value, plain)];
+	const char *quote = quoted ? "'" : "";
+	const size_t size = strlen(before) + strlen(name) + strlen(value) + 5;
+	char *text = gt_allocate(size);
+
+	snprintf(text, size, "%s%s%s %s%s%s", before, *before ? " " : "", name, quote, value,
+	         quote);
+	free(filter->text);
+	filter->text = text;
+}
+
+/* Adds "--name value" to the text, in quotes where a shell would want them. */
+static void describe(struct gt_filter *filter, enum gt_filter_part part, const char *value)
+{
+	describe_by_name(filter, names[part], value);
+}
+
+void gt_filter_own_threads(struct gt_filter *filter)
+{
+	filter->own_threads = true;
+	if (filter->text)
+		describe_by_name(filter, "--set", "threads=own");
+}
+
+static int read_time(struct gt_filter_time *time, enum gt_filter_part part, const char *value,
+                     struct gt_error *err)
+{
+	struct gt_filter_time read = {.given = true, .before_end = value[0] == '-'};
+	const char *duration = value + read.before_end;
+
+	/* None of any unit is as long. */
+	if (strcmp(duration, "0") != 0 && gt_parse_duration(duration, &read.ns) < 0)
+		return gt_fail(err, EINVAL,
+		               "%s needs a time such as 2s, 3.5ms or, before the end, -500ms, "
+		               "not '%s'",
+		               names[part], value);
+	*time = read;
+	return 0;
+}
+
+static int add_word(struct gt_filter *filter, enum gt_filter_part part, const char *word,
+                    size_t length, struct gt_error *err)
+{
+	char *text = copy(word, length);
+	uint64_t number;
+
+	if (part == GT_FILTER_PROCESS) {
+		*gt_array_push(&filter->processes) = text;
+		return 0;
+	}
+	if (part == GT_FILTER_DEVICE) {
+		*gt_array_push(&filter->devices) = text;
+		return 0;
+	}
+	if (gt_parse_count(text, &number) < 0 || number > UINT32_MAX) {
+		gt_fail(err, EINVAL, "%s needs numbers of streams, not '%s'", names[part], text);
+		free(text);
+		return -EINVAL;
+	}
+	*gt_array_push(&filter->streams) = (gt_count)number;
+	free(text);
+	return 0;
+}
+
+static int add_words(struct gt_filter *filter, enum gt_filter_part part, const char *value,
+                     struct gt_error *err)
+{
+	for (;;) {
+		const size_t length = strcspn(value, ",");
+		int result;
+
+		if (length == 0)
+			return gt_fail(err, EINVAL, "%s names nothing", names[part]);
+		result = add_word(filter, part, value, length, err);
+		if (result < 0)
+			return result;
+		if (!value[length])
+			return 0;
+		value += length + 1;
+	}
+}
+
+static int add_pattern(struct gt_filter *filter, const char *value, struct gt_error *err)
+{
+	struct gt_pattern *pattern = gt_allocate(sizeof(*pattern));
+	const int failed = regcomp(&pattern->regex, value, REG_EXTENDED | REG_NOSUB);
+
+	if (failed) {
+		char why[128];
+
+		regerror(failed, &pattern->regex, why, sizeof(why));
+		free(pattern);
+		return gt_fail(err, EINVAL, "--kernel '%s' is no regular expression: %s", value,
+		               why);
+	}
+	pattern->text = copy(value, strlen(value));
+	*gt_array_push(&filter->kernels) = pattern;
+	return 0;
+}
+
+static int add_range(struct gt_filter *filter, const char *value, struct gt_error *err)
+{
+	if (!*value)
+		return gt_fail(err, EINVAL, "%s names nothing", names[GT_FILTER_RANGE]);
+	*gt_array_push(&filter->ranges) = gt_range_word_new(value);
+	return 0;
+}
+
+static int read_skip(struct gt_filter *filter, const char *value, struct gt_error *err)
+{
+	uint64_t count;
+
+	if (gt_parse_count(value, &count) < 0)
+		return gt_fail(err, EINVAL, "%s needs a number of ranges, not '%s'",
+		               names[GT_FILTER_SKIP], value);
+	filter->skip = count;
+	return 0;
+}
+
+int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char *value,
+                  struct gt_error *err)
+{
+	int result = -EINVAL;
+
+	switch (part) {
+	case GT_FILTER_FROM:
+		result = read_time(&filter->from, part, value, err);
+		break;
+	case GT_FILTER_TO:
+		result = read_time(&filter->to, part, value, err);
+		break;
+	case GT_FILTER_PROCESS:
+	case GT_FILTER_DEVICE:
+	case GT_FILTER_STREAM:
+		result = add_words(filter, part, value, err);
+		break;
+	case GT_FILTER_KERNEL:
+		result = add_pattern(filter, value, err);
+		break;
+	case GT_FILTER_RANGE:
+		result = add_range(filter, value, err);
+		break;
+	case GT_FILTER_SKIP:
+		result = read_skip(filter, value, err);
+		break;
+	case GT_FILTER_PARTS:
+		break;
+	}
+	if (result == 0)
+		describe(filter, part, value);
+	return result;
+}
+
+int gt_filter_sound(const struct gt_filter *filter, struct gt_error *err)
+{
+	if (filter->skip > 0 && filter->ranges.count == 0)
+		return gt_fail(err, EINVAL,
+		               "--skip leaves out the first of the ranges that --range names: add "
+		               "--range");
+	return 0;
+}
+
+gt_time gt_filter_moment(const struct gt_filter_time *time, const struct gt_trace *trace)
+{
+	/* Times are never negative and far from the largest: neither sum leaves 64 bits. */
+	const gt_time far = INT64_MAX / 2;
+	const gt_time distance = time->ns < (uint64_t)far ? (gt_time)time->ns : far;
+
+	return time->before_end ? trace->end_ns - distance : trace->start_ns + distance;
+}
+
+static bool is_number(const char *word, int64_t number)
+{
+	uint64_t value;
+
+	return gt_parse_count(word, &value) == 0 && number >= 0 && value == (uint64_t)number;
+}
+
+static bool is_process(const struct gt_trace *trace, const struct gt_process *process,
+                       const char *word)
+{
+	return is_number(word, process->pid) ||
+	       strcmp(gt_trace_text(trace, process->name), word) == 0;
+}
+
+/* The number is the one that reports show. */
+static bool is_device(const struct gt_trace *trace, const struct gt_device *device,
+                      const char *word)
+{
+	const char *uuid = gt_trace_text(trace, device->uuid);
+	uint64_t number;
+
+	if (gt_parse_count(word, &number) == 0)
+		return is_number(word, gt_device_number(device));
+	return strncasecmp(uuid, word, strlen(word)) == 0 ||
+	       strcasestr(gt_trace_text(trace, device->name), word);
+}
+
+static bool is_kernel(const struct gt_trace *trace, const struct gt_launch_shape *shape,
+                      const struct gt_pattern *pattern)
+{
+	const gt_string texts[] = {shape->short_name, shape->demangled, shape->name};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i] &&
+		    regexec(&pattern->regex, gt_trace_text(trace, texts[i]), 0, NULL, 0) == 0)
+			return true;
+	return false;
+}
+
+bool gt_filter_process(const struct gt_filter *filter, const struct gt_trace *trace,
+                       const struct gt_process *process)
+{
+	gt_array_each(char *const, word, &filter->processes)
+		if (is_process(trace, process, *word))
+			return true;
+	return filter->processes.count == 0;
+}
+
+bool gt_filter_device(const struct gt_filter *filter, const struct gt_trace *trace,
+                      const struct gt_device *device)
+{
+	gt_array_each(char *const, word, &filter->devices)
+		if (is_device(trace, device, *word))
+			return true;
+	return filter->devices.count == 0;
+}
+
+bool gt_filter_stream(const struct gt_filter *filter, const struct gt_stream *stream)
+{
+	gt_array_each(const gt_count, number, &filter->streams)
+		if (stream->number == *number)
+			return true;
+	return filter->streams.count == 0;
+}
+
+bool gt_filter_shape(const struct gt_filter *filter, const struct gt_trace *trace,
+                     const struct gt_launch_shape *shape)
+{
+	gt_array_each(struct gt_pattern *const, pattern, &filter->kernels)
+		if (is_kernel(trace, shape, *pattern))
+			return true;
+	return filter->kernels.count == 0;
+}
+
+/* What there is to choose from, for a sentence: "7, 13 and 4 more". */
+struct choice {
+	char text[320];
+	const char *nearest; /* what was meant, most likely; NULL: there is no telling */
+	const char *all;     /* where all are to be seen; NULL: how many are left out is said */
+	size_t length;
+	size_t left_out;
+};
+
+enum { MOST_NAMED = 12, MOST_KERNELS = 3, MOST_BYTES = 60, MOST_COMPARED = 10000 };
+
+static bool is_named(const struct choice *choice, const char *name, size_t length)
+{
+	for (const char *at = choice->text; (at = strstr(at, name)) != NULL; at++)
+		if ((at == choice->text || at[-1] == ' ') &&
+		    (at[length] == '\0' || at[length] == ','))
+			return true;
+	return false;
+}
+
+static void offer(struct choice *choice, size_t *named, size_t most, const char *name)
+{
+	char shown[MOST_BYTES + sizeof("...")];
+	const int length = snprintf(shown, sizeof(shown), "%.*s%s", MOST_BYTES, name,
+	                            strlen(name) > MOST_BYTES ? "..." : "");
+	const size_t needed = (size_t)length + sizeof(", ");
+
+	if (length == 0 || is_named(choice, shown, (size_t)length))
+		return;
+	if (*named == most || choice->length + needed > sizeof(choice->text)) {
+		choice->left_out++;
+		return;
+	}
+	choice->length += (size_t)snprintf(choice->text + choice->length,
+	                                   sizeof(choice->text) - choice->length, "%s%s",
+	                                   *named ? ", " : "", shown);
+	++*named;
+}
+
+static struct choice processes_of(const struct gt_trace *trace)
+{
+	struct choice choice = {.text = ""};
+	size_t named = 0;
+	char text[128];
+
+	gt_array_each(const struct gt_process, process, &trace->processes) {
+		snprintf(text, sizeof(text), "%s (%u)", gt_trace_text(trace, process->name),
+		         process->pid);
+		offer(&choice, &named, MOST_NAMED, text);
+	}
+	return choice;
+}
+
+static struct choice devices_of(const struct gt_trace *trace)
+{
+	struct choice choice = {.text = ""};
+	size_t named = 0;
+	char text[128];
+
+	gt_array_each(const struct gt_device, device, &trace->devices) {
+		snprintf(text, sizeof(text), "%lld (%s)", (long long)gt_device_number(device),
+		         gt_trace_text(trace, device->name));
+		offer(&choice, &named, MOST_NAMED, text);
+	}
+	return choice;
+}
+
+static struct choice streams_of(const struct gt_trace *trace)
+{
+	struct choice choice = {.text = ""};
+	size_t named = 0;
+	char text[16];
+
+	gt_array_each(const struct gt_stream, stream, &trace->streams) {
+		snprintf(text, sizeof(text), "%u", stream->number);
+		offer(&choice, &named, MOST_NAMED, text);
+	}
+	return choice;
+}
+
+/* What kernels are called without their template arguments. */
+struct base {
+	char text[MOST_BYTES + 1];
+};
+
+/* The kernel that a word was meant to be, by its name without template arguments; "" if none. */
+static struct base nearest_kernel(const struct gt_trace *trace, const char *word)
+{
+	struct base nearest = {""};
+
+	for (size_t i = 0; i < trace->launch_shapes.count && i < MOST_COMPARED; i++) {
+		const struct gt_launch_shape *shape = &trace->launch_shapes.rows[i];
+		struct base base = {""};
+		const char *const words[] = {base.text, nearest.text, NULL};
+		const char *found;
+
+		gt_short_base(gt_shape_text(trace, shape, GT_NAMES_SHORT), base.text,
+		              sizeof(base.text));
+		found = gt_nearest(word, words);
+		if (found == base.text)
+			nearest = base;
+	}
+	return nearest;
+}
+
+static struct choice kernels_of(const struct gt_trace *trace)
+{
+	struct choice choice = {.text = ""};
+	size_t named = 0;
+
+	gt_array_each(const struct gt_launch_shape, shape, &trace->launch_shapes)
+		offer(&choice, &named, MOST_KERNELS, gt_shape_text(trace, shape, GT_NAMES_SHORT));
+	return choice;
+}
+
+static struct choice ranges_of(const struct gt_ranges *ranges)
+{
+	struct choice choice = {.text = ""};
+	size_t named = 0;
+	char text[GT_RANGE_PATH_BYTES];
+
+	for (gt_id i = 0; i < ranges->paths.count; i++) {
+		gt_range_path_text(ranges, i, text);
+		offer(&choice, &named, MOST_NAMED, text);
+	}
+	return choice;
+}
+
+static int nothing_is(const char *what, const char *word, const struct choice *choice,
+                      struct gt_error *err)
+{
+	char more[64] = "";
+
+	if (!choice->length)
+		return gt_fail(err, ENODATA, "no %s %s in the recording: it has none at all", what,
+		               word);
+	if (choice->nearest)
+		return gt_fail(err, ENODATA, "no %s %.80s in the recording; did you mean %s?", what,
+		               word, choice->nearest);
+	if (choice->left_out && choice->all)
+		snprintf(more, sizeof(more), " and more: %s", choice->all);
+	else if (choice->left_out)
+		snprintf(more, sizeof(more), " and %zu more", choice->left_out);
+	return gt_fail(err, ENODATA, "no %s %.80s in the recording; there is %s%s", what, word,
+	               choice->text, more);
+}
+
+static bool some_process(const struct gt_trace *trace, const char *word)
+{
+	gt_array_each(const struct gt_process, process, &trace->processes)
+		if (is_process(trace, process, word))
+			return true;
+	return false;
+}
+
+static bool some_device(const struct gt_trace *trace, const char *word)
+{
+	gt_array_each(const struct gt_device, device, &trace->devices)
+		if (is_device(trace, device, word))
+			return true;
+	return false;
+}
+
+static bool some_stream(const struct gt_trace *trace, gt_count number)
+{
+	gt_array_each(const struct gt_stream, stream, &trace->streams)
+		if (stream->number == number)
+			return true;
+	return false;
+}
+
+static bool some_kernel(const struct gt_trace *trace, const struct gt_pattern *pattern)
+{
+	gt_array_each(const struct gt_launch_shape, shape, &trace->launch_shapes)
+		if (is_kernel(trace, shape, pattern))
+			return true;
+	return false;
+}
+
+static int check_streams(const struct gt_filter *filter, const struct gt_trace *trace,
+                         struct gt_error *err)
+{
+	gt_array_each(const gt_count, number, &filter->streams) {
+		const struct choice choice = streams_of(trace);
+		char word[16];
+
+		if (some_stream(trace, *number))
+			continue;
+		snprintf(word, sizeof(word), "%u", *number);
+		return nothing_is("stream", word, &choice, err);
+	}
+	return 0;
+}
+
+/* Processes and devices. */
+static int check_words(const struct gt_filter *filter, const struct gt_trace *trace,
+                       struct gt_error *err)
+{
+	gt_array_each(char *const, word, &filter->processes) {
+		if (!some_process(trace, *word)) {
+			const struct choice choice = processes_of(trace);
+
+			return nothing_is("process", *word, &choice, err);
+		}
+	}
+	gt_array_each(char *const, word, &filter->devices) {
+		if (!some_device(trace, *word)) {
+			const struct choice choice = devices_of(trace);
+
+			return nothing_is("device", *word, &choice, err);
+		}
+	}
+	return 0;
+}
+
+static int check_ranges(const struct gt_filter *filter, const struct gt_trace *trace,
+                        struct gt_error *err)
+{
+	struct gt_ranges ranges;
+	bool *paths;
+	int result = 0;
+
+	if (filter->ranges.count == 0)
+		return 0;
+	gt_ranges_init(&ranges, trace);
+	paths = gt_allocate((ranges.paths.count + 1) * sizeof(*paths));
+	gt_array_each(struct gt_range_word *const, word, &filter->ranges)
+		if (result == 0 && !gt_range_word_match(*word, &ranges, paths)) {
+			const struct choice choice = ranges_of(&ranges);
+
+			result = nothing_is("NVTX range", (*word)->text, &choice, err);
+		}
+	gt_array_free(paths);
+	gt_ranges_release(&ranges);
+	return result;
+}
+
+int gt_filter_check(const struct gt_filter *filter, const struct gt_trace *trace,
+                    struct gt_error *err)
+{
+	int result = check_words(filter, trace, err);
+
+	if (result < 0)
+		return result;
+	gt_array_each(struct gt_pattern *const, pattern, &filter->kernels) {
+		if (!some_kernel(trace, *pattern)) {
+			const struct base nearest = nearest_kernel(trace, (*pattern)->text);
+			struct choice choice = kernels_of(trace);
+
+			choice.all = "gputrace report kernels";
+			choice.nearest = *nearest.text ? nearest.text : NULL;
+			return nothing_is("kernel that matches", (*pattern)->text, &choice, err);
+		}
+	}
+	result = check_streams(filter, trace, err);
+	return result < 0 ? result : check_ranges(filter, trace, err);
+}
