@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/advice.h"
+#include "analysis/advice/advice.h"
 
-#include "analysis/facts.h"
+#include "analysis/advice/facts.h"
 #include "analysis/figures.h"
 #include "analysis/report.h"
 #include "analysis/result.h"

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/kernel_places.h"
-#include "analysis/operation_totals.h"
 #include "analysis/parameter.h"
+#include "analysis/ranges/operation_totals.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "analysis/roofs.h"
-#include "analysis/traffic.h"
+#include "analysis/traffic/kernel_places.h"
+#include "analysis/traffic/roofs.h"
+#include "analysis/traffic/traffic.h"
 #include "base/array.h"
 #include "model/ranges/folds.h"
 #include "model/ranges/owners.h"

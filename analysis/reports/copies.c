@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "analysis/peak.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/traffic/peak.h"
 #include "base/array.h"
 #include "model/index.h"
 #include "model/names.h"

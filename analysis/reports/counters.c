@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/kernel_groups.h"
+#include "analysis/kernels/groups.h"
 #include "analysis/parameter.h"
-#include "analysis/profiled.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
+#include "analysis/time/profiled.h"
 #include "base/array.h"
 #include "model/gpu/sampled.h"
 #include "model/trace.h"

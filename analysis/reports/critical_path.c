@@ -8,10 +8,10 @@
 
 #include "analysis/figures.h"
 #include "analysis/parameter.h"
-#include "analysis/path_account.h"
-#include "analysis/profiled.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/time/path_account.h"
+#include "analysis/time/profiled.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "model/names.h"

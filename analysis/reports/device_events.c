@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/device_drawn.h"
-#include "analysis/device_phases.h"
-#include "analysis/device_picture.h"
+#include "analysis/device_events/drawn.h"
+#include "analysis/device_events/phases.h"
+#include "analysis/device_events/picture.h"
 #include "analysis/figures.h"
 #include "analysis/groups.h"
 #include "analysis/parameter.h"

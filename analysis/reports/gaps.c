@@ -2,17 +2,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/busy.h"
 #include "analysis/figures.h"
-#include "analysis/gap_cause.h"
-#include "analysis/gap_totals.h"
-#include "analysis/host_calls.h"
-#include "analysis/idle.h"
-#include "analysis/latency.h"
+#include "analysis/gaps/cause.h"
+#include "analysis/gaps/idle.h"
+#include "analysis/gaps/totals.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
+#include "analysis/time/busy.h"
+#include "analysis/time/host_calls.h"
+#include "analysis/time/latency.h"
 #include "base/array.h"
 #include "model/names.h"
 #include "model/naming/short_name.h"
@@ -133,7 +133,8 @@ static void tally_init(struct tally *tally, const struct gt_view *view, uint64_t
 		tally->idle[i] = (struct gt_idle){
 			.largest_count = largest < SIZE_MAX ? (size_t)largest : SIZE_MAX,
 			.window = gt_window_of(view),
-			.totals = &tally->totals,
+			.hear = gt_gap_totals_hear,
+			.hearer = &tally->totals,
 			.device = (gt_id)i,
 		};
 	gt_thread_calls_init(&tally->calls, tally->whole);

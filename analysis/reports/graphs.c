@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/graph_others.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/time/graph_others.h"
 #include "base/array.h"
 #include "model/graphs/path.h"
 #include "model/graphs/runs.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/hazards.h"
+#include "analysis/hazards/hazards.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/copy_nodes.h"
 #include "analysis/figures.h"
-#include "analysis/measured.h"
 #include "analysis/parameter.h"
-#include "analysis/peak.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/shares.h"
+#include "analysis/time/measured.h"
+#include "analysis/traffic/copy_nodes.h"
+#include "analysis/traffic/peak.h"
 #include "base/array.h"
 #include "base/sums.h"
 #include "model/gpu/ceilings.h"

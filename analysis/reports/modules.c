@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/module_calls.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/shares.h"
+#include "analysis/time/module_calls.h"
 #include "base/array.h"
 #include "base/demangle.h"
 #include "base/sums.h"

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/achieved.h"
 #include "analysis/figures.h"
-#include "analysis/launch_uses.h"
+#include "analysis/kernels/achieved.h"
+#include "analysis/kernels/launch_uses.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/operation_totals.h"
+#include "analysis/ranges/operation_totals.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"

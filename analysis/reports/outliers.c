@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/beside.h"
 #include "analysis/figures.h"
 #include "analysis/groups.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
-#include "analysis/throttles.h"
+#include "analysis/time/beside.h"
+#include "analysis/time/throttles.h"
 #include "base/array.h"
 #include "base/units.h"
 #include "model/gpu/throttle.h"

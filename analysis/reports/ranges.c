@@ -5,8 +5,8 @@
 
 #include "analysis/figures.h"
 #include "analysis/parameter.h"
-#include "analysis/range_figures.h"
 #include "analysis/range_threads.h"
+#include "analysis/ranges/figures.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/array.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/kernel_groups.h"
+#include "analysis/kernels/groups.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/beside.h"
-#include "analysis/busy.h"
 #include "analysis/figures.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/time/beside.h"
+#include "analysis/time/busy.h"
 #include "base/array.h"
 #include "model/trace.h"
 #include "model/view/view.h"

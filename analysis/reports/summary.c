@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/advice.h"
-#include "analysis/busy.h"
-#include "analysis/facts.h"
-#include "analysis/family_shares.h"
+#include "analysis/advice/advice.h"
+#include "analysis/advice/facts.h"
+#include "analysis/advice/findings.h"
+#include "analysis/advice/overview.h"
 #include "analysis/figures.h"
-#include "analysis/findings.h"
-#include "analysis/overview.h"
+#include "analysis/kernels/family_shares.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/time/busy.h"
 #include "base/array.h"
 #include "base/strings.h"
 #include "base/sums.h"

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/measured.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
-#include "analysis/throttles.h"
+#include "analysis/time/measured.h"
+#include "analysis/time/throttles.h"
 #include "base/array.h"
 #include "model/gpu/sampled.h"
 #include "model/gpu/throttle.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/peak.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/traffic/peak.h"
 #include "base/array.h"
 #include "model/gpu/topology.h"
 #include "model/names.h"

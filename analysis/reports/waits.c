@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/blocked.h"
-#include "analysis/event_use.h"
 #include "analysis/figures.h"
+#include "analysis/gaps/blocked.h"
+#include "analysis/gaps/host_waits.h"
 #include "analysis/groups.h"
-#include "analysis/host_waits.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/shares.h"
 #include "analysis/spread.h"
-#include "analysis/stream_dependencies.h"
+#include "analysis/time/event_use.h"
+#include "analysis/time/stream_dependencies.h"
 #include "base/array.h"
 #include "model/index.h"
 #include "model/names.h"

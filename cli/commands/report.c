@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/kernel_groups.h"
+#include "analysis/kernels/groups.h"
 #include "analysis/parameter.h"
 #include "analysis/result.h"
 #include "base/array.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/roofs.h"
+#include "analysis/traffic/roofs.h"
 #include "base/array.h"
 #include "replay/replay.h"
 
