@@ -10,8 +10,8 @@
  *   GPUTRACE_FLOOR_KINDS       kinds of activity, by name or number, instead of the floor's; none
  *   GPUTRACE_FLOOR_CALLS       callbacks with an empty handler on API calls: all, those that
  *                              gputrace has callbacks for by default; outer, those of --api outer;
- *                              queries; kinds of format/api_calls.def; every, all that CUPTI knows
- *   GPUTRACE_FLOOR_DOMAINS     whole domains of callbacks: RESOURCE, SYNCHRONIZE, STATE
+ *                              queries; kinds of format/kinds/api_calls.def; every, all that CUPTI
+ * knows GPUTRACE_FLOOR_DOMAINS     whole domains of callbacks: RESOURCE, SYNCHRONIZE, STATE
  *   GPUTRACE_FLOOR_ATTRIBUTES  NAME=VALUE or NUMBER=VALUE, set before the buffers are registered
  *
  * bench/toggle switches callbacks on and off while the program runs, with floor_toggle.
@@ -157,7 +157,7 @@ static const struct call {
 } calls[] = {
 #define CALL(prefix, kind)           {prefix, #kind, false},
 #define CALL_IN_DRIVER(prefix, kind) {prefix, #kind, true},
-#include "format/api_calls.def"
+#include "format/kinds/api_calls.def"
 };
 
 /* NULL: the product does not record that call. */

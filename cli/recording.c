@@ -16,10 +16,10 @@
 #include "base/path.h"
 #include "cli/manifest.h"
 #include "cli/run/python.h"
-#include "format/bundle.h"
+#include "format/arena/salvage.h"
+#include "format/bundle/bundle.h"
 #include "format/recording.h"
 #include "format/roll.h"
-#include "format/salvage.h"
 
 static char *join(const char *text, size_t length, const char *suffix)
 {

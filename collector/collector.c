@@ -19,8 +19,8 @@
 #include "collector/calibrations.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
+#include "format/arena/salvage.h"
 #include "format/recording.h"
-#include "format/salvage.h"
 
 #define STAGE(name) extern const struct gt_stage gt_stage_##name;
 #include "collector/stages.def"

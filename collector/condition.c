@@ -10,11 +10,11 @@
 
 #include "base/array.h"
 #include "base/path.h"
-#include "format/meta.h"
-#include "format/reader.h"
+#include "format/arena/salvage.h"
+#include "format/file/meta.h"
+#include "format/file/reader.h"
 #include "format/recording.h"
 #include "format/records.h"
-#include "format/salvage.h"
 
 void gt_condition_take(struct gt_condition *condition, const struct gt_reader *reader)
 {

@@ -6,7 +6,7 @@
 
 #include "base/sums.h"
 #include "collector/stage.h"
-#include "format/translate.h"
+#include "format/arena/translate.h"
 
 /* The class of the ledger for missing records of a kind; NULL for numbers of no kind. */
 static const char *const classes[GT_RECORD_KIND_COUNT] = {

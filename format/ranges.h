@@ -45,7 +45,7 @@ enum gt_told_memory {
 /* Field kind of given_name records. */
 enum gt_named {
 #define NAMED(name, number, help) GT_NAMED_##name = number,
-#include "format/named.def"
+#include "format/kinds/named.def"
 };
 
 #endif

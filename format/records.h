@@ -56,7 +56,7 @@ GT_ROLES
 enum gt_record_kind {
 	GT_RECORD_META = 1,    /* pairs of texts, see docs/capture-format.md */
 	GT_RECORD_STRINGS = 2, /* texts with their ids */
-	GT_RECORD_SERIES = 3,  /* samples of several counters, see format/series.h */
+	GT_RECORD_SERIES = 3,  /* samples of several counters, see format/file/series.h */
 #define RECORD(name, number, becomes, into, help) GT_RECORD_##name = number,
 #define FIELD(record, role, name, number, coding, help)
 #define END(name)

@@ -14,7 +14,7 @@
 
 enum gt_access_kind {
 #define ACCESS_KIND(name, number, words, writes) GT_ACCESS_##name = (number),
-#include "format/access_kinds.def"
+#include "format/kinds/access.def"
 };
 
 /*

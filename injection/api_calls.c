@@ -7,7 +7,7 @@
 static const struct gt_api_call_line lines[] = {
 #define CALL(prefix, kind)           {prefix, #kind, false},
 #define CALL_IN_DRIVER(prefix, kind) {prefix, #kind, true},
-#include "format/api_calls.def"
+#include "format/kinds/api_calls.def"
 };
 
 const struct gt_api_call_line *gt_api_call_find(const char *name)

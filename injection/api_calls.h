@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* A line of format/api_calls.def. */
+/* A line of format/kinds/api_calls.def. */
 struct gt_api_call_line {
 	const char *prefix;
 	const char *kind;

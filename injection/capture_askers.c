@@ -49,7 +49,7 @@ static const struct {
 	bool keeps;
 } libraries[] = {
 #define LIBRARY(pattern, name, keeps) {pattern, keeps},
-#include "format/memory_libraries.def"
+#include "format/kinds/memory_libraries.def"
 };
 
 enum whose { PROGRAM, LIBRARY, ALLOCATOR };

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/bundle_writer.h"
+#include "format/bundle/writer.h"
 #include "format/cubin.h"
 #include "injection/capture_askers.h"
 #include "injection/capture_driver.h"

@@ -8,7 +8,7 @@
 
 #include <cuda.h>
 
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 #include "injection/capture_driver.h"
 #include "injection/launch_calls.h"
 

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "format/bundle_writer.h"
+#include "format/bundle/writer.h"
 
 void gt_capture_lists_empty(struct gt_capture_lists *lists)
 {

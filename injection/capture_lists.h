@@ -8,7 +8,7 @@
 
 #include <cuda.h>
 
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 #include "injection/capture_function.h"
 
 struct gt_bundle_writer;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/bundle_writer.h"
+#include "format/bundle/writer.h"
 
 void gt_capture_objects_begin(struct gt_capture_objects *objects)
 {

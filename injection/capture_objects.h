@@ -7,9 +7,9 @@
 
 #include <cuda.h>
 
-#include "format/array_shape.h"
-#include "format/bundle.h"
-#include "format/bundle_objects.h"
+#include "format/bundle/array_shape.h"
+#include "format/bundle/bundle.h"
+#include "format/bundle/objects.h"
 #include "injection/capture_driver.h"
 #include "injection/capture_function.h"
 #include "injection/foreign_calls.h"

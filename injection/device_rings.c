@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "format/device_ring.h"
+#include "format/arena/device_ring.h"
 #include "include/gputrace/device_layout.h"
 #include "injection/device_driver.h"
 #include "injection/services.h"

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/arena.h"
-#include "format/series.h"
+#include "format/arena/arena.h"
+#include "format/file/series.h"
 #include "injection/thread.h"
 
 struct gt_session;
@@ -109,7 +109,7 @@ static inline void gt_emit_commit_open(void)
 /*
  * The end of a record that is kept open, a reading of gt_stamp, behind all else that the thread has
  * stored in it: at the end of a recording the slot is drained while the thread runs on, and a
- * record that has its end then is whole (format/drain.c).
+ * record that has its end then is whole (format/arena/drain.c).
  */
 static inline void gt_emit_set_end(uint64_t *end_ns, uint64_t reading)
 {

@@ -14,7 +14,7 @@
 
 enum gt_graph_call_kind {
 #define GRAPH_KIND(name, number, words) GT_GRAPH_CALL_##name = (number),
-#include "format/graph_kinds.def"
+#include "format/kinds/graphs.def"
 };
 
 #define GT_GRAPH_OUTCOME_UNKNOWN (-1)

@@ -7,7 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "format/arena.h"
+#include "format/arena/arena.h"
 
 #define TABLE     65536u /* a power of two */
 #define TABLE_MAX (TABLE / 4 * 3)

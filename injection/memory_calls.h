@@ -15,7 +15,7 @@
 
 enum gt_memory_call_kind {
 #define MEMORY_KIND(name, number, does, space, words) GT_MEMORY_CALL_##name = (number),
-#include "format/memory_kinds.def"
+#include "format/kinds/memory.def"
 };
 
 /* Addresses and handles are the program's own, as numbers; 0 where there is none, or none yet. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "format/ticks.h"
+#include "format/arena/ticks.h"
 #include "injection/thread.h"
 
 /*

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/host.h"
-#include "format/meta.h"
+#include "format/file/meta.h"
 
 #define FORKED_WITHOUT_EXEC 0x40 /* PF_FORKNOEXEC of linux/sched.h */
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 
 struct gt_error;
 

@@ -4,7 +4,7 @@
 #include <semaphore.h>
 #include <string.h>
 
-#include "format/translate.h"
+#include "format/arena/translate.h"
 #include "injection/services.h"
 #include "injection/session.h"
 #include "injection/wait.h"

@@ -107,7 +107,7 @@ void gt_add_clock(struct gt_session *session, const struct gt_record_clock *cloc
 	const uint32_t count = atomic_load_explicit(&header->clock_count, memory_order_relaxed);
 
 	header->clocks[count % GT_ARENA_CLOCKS] = *clock;
-	/* Pairs with the acquire in format/drain.c of a salvager. */
+	/* Pairs with the acquire in format/arena/drain.c of a salvager. */
 	atomic_store_explicit(&header->clock_count, count + 1, memory_order_release);
 }
 

@@ -8,7 +8,7 @@
 
 #include <cupti.h>
 
-#include "format/arena.h"
+#include "format/arena/arena.h"
 #include "format/settings.h"
 #include "injection/emit.h"
 #include "injection/now.h"

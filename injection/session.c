@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "format/environment.h"
-#include "format/meta.h"
+#include "format/file/meta.h"
 #include "format/recording.h"
 #include "injection/calm.h"
 #include "injection/cupti/layout.h"

@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "format/arena.h"
-#include "format/drain.h"
+#include "format/arena/arena.h"
+#include "format/arena/drain.h"
+#include "format/file/writer.h"
 #include "format/settings.h"
-#include "format/writer.h"
 #include "injection/cost.h"
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/router.h"

@@ -7,7 +7,7 @@
 
 #include <cupti.h>
 
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 #include "injection/capture_lists.h"
 
 /*

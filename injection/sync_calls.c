@@ -173,7 +173,7 @@ enum {
 static const enum gt_sync_waits waits_of_kind[] = {
 #define SYNC_KIND(name, number, words, waits_host)                                                 \
 	[number] = (waits_host) ? GT_SYNC_WAITS_ALWAYS : GT_SYNC_WAITS_NEVER,
-#include "format/sync_kinds.def"
+#include "format/kinds/sync.def"
 };
 
 const struct gt_sync_call *gt_sync_call_find(bool driver, CUpti_CallbackId id)

@@ -16,7 +16,7 @@
 
 enum gt_sync_kind {
 #define SYNC_KIND(name, number, words, waits_host) GT_SYNC_##name = (number),
-#include "format/sync_kinds.def"
+#include "format/kinds/sync.def"
 };
 
 /* What a call does: any number of these together. */

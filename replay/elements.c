@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/bytes.h"
-#include "format/array_shape.h"
+#include "format/bundle/array_shape.h"
 
 static double f32_of(uint32_t bits)
 {

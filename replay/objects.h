@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "format/array_shape.h"
+#include "format/bundle/array_shape.h"
 #include "replay/gpu.h"
 #include "replay/layout.h"
 

@@ -13,7 +13,7 @@
 #include "analysis/shares.h"
 #include "analysis/time/module_calls.h"
 #include "base/array.h"
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/sums.h"
 #include "model/gpu/module_index.h"
 #include "model/index.h"

@@ -51,7 +51,7 @@ struct gt_declaration {
 	uint64_t kernels; /* executions that it is said of */
 };
 
-/* What a text says, JSON as collector/payloads.h makes it. False: nothing. kernels is 0. */
+/* What a text says, JSON as collector/nvtx/payloads.h makes it. False: nothing. kernels is 0. */
 bool gt_declaration_read(const char *text, struct gt_declaration *declaration);
 
 /* Of all kernels of a trace: launches of a graph repeat what was said where it was captured. */

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The text of an extended payload of NVTX, JSON as collector/payloads.h makes it, read member by
- * member. It may be cut off anywhere.
+ * The text of an extended payload of NVTX, JSON as collector/nvtx/payloads.h makes it, read member
+ * by member. It may be cut off anywhere.
  */
 enum gt_payload_part {
 	GT_PAYLOAD_END,    /* of the text */

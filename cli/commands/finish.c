@@ -15,7 +15,7 @@
 #include "cli/recording.h"
 #include "cli/say.h"
 #include "collector/condition.h"
-#include "format/salvage.h"
+#include "format/arena/salvage.h"
 
 enum { TRIES = 20 };
 

@@ -43,10 +43,10 @@
 #include "cli/say.h"
 #include "cli/trace_file.h"
 #include "exporters/exporter.h"
-#include "format/arena.h"
+#include "format/arena/arena.h"
+#include "format/arena/salvage.h"
 #include "format/name.h"
 #include "format/recording.h"
-#include "format/salvage.h"
 #include "format/settings.h"
 
 #define MOST_NUMBERS    100000 /* that %n tries */

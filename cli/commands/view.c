@@ -35,7 +35,7 @@
 #include "cli/view/serve.h"
 #include "cli/view/temporary.h"
 #include "exporters/exporter.h"
-#include "format/chunk.h"
+#include "format/file/chunk.h"
 #include "format/recording.h"
 
 enum {

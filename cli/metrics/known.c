@@ -14,7 +14,7 @@ static const struct gt_known_counter samples[] = {
 #define COUNTER(name, unit, kind, set, group, metric, help)                                        \
 	{#name, unit, metric, help, IN_default | IN_##set, false},
 #define INSTEAD(name, metric) {#name, "", metric, "", 0, true},
-#include "format/pm_counters.def"
+#include "format/kinds/pm_counters.def"
 };
 
 /* Sets of the range profiler. */
@@ -25,7 +25,7 @@ static const char *const sets_of_launches[] = {"default", "memory", "compute", "
 
 static const struct gt_known_counter launches[] = {
 #define COUNTER(name, unit, sets, metric, help) {#name, unit, metric, help, sets, false},
-#include "format/kernel_counters.def"
+#include "format/kinds/kernel_counters.def"
 };
 
 const struct gt_known_list gt_known_lists[] = {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "analysis/result.h"
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/error.h"
 #include "base/parse.h"
 #include "model/bundle/bundle.h"

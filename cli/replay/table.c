@@ -8,7 +8,7 @@
 
 #include "analysis/figures.h"
 #include "analysis/result.h"
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/units.h"
 #include "cli/replay/apart.h"
 #include "cli/replay/bundle_choice.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "cli/output.h"
-#include "format/bundle.h"
+#include "format/bundle/bundle.h"
 #include "format/recording.h"
 
 static int write_file(const char *path, const json_t *root, struct gt_error *err)

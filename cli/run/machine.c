@@ -10,8 +10,8 @@
 
 #include "base/bytes.h"
 #include "base/strings.h"
-#include "format/chunk.h"
-#include "format/writer.h"
+#include "format/file/chunk.h"
+#include "format/file/writer.h"
 
 void gt_machine_init(struct gt_machine *machine)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/strings.h"
-#include "collector/graph_memory.h"
+#include "collector/graphs/memory.h"
 #include "collector/stage.h"
 #include "model/index.h"
 #include "model/kinds/memory.h"

@@ -9,7 +9,7 @@
 #include "base/strings.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
-#include "format/series.h"
+#include "format/file/series.h"
 
 /*
  * Puts every time on the common timeline, CLOCK_BOOTTIME of the machine. A capture holds pairs

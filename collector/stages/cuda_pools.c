@@ -5,7 +5,7 @@
 
 #include "base/search.h"
 #include "base/strings.h"
-#include "collector/rows.h"
+#include "collector/decode/rows.h"
 #include "collector/stage.h"
 #include "model/index.h"
 #include "model/kinds/memory.h"

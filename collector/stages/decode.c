@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "base/watch.h"
-#include "collector/decoder.h"
+#include "collector/decode/decoder.h"
+#include "format/arena/salvage.h"
 #include "format/ranges.h"
-#include "format/salvage.h"
 
 /*
- * Captures into rows: each chunk goes to whoever knows its kind (collector/decoder.h). Later
+ * Captures into rows: each chunk goes to whoever knows its kind (collector/decode/decoder.h). Later
  * stages put times on one clock and resolve what the rows still call by the capture's own ids.
  */
 

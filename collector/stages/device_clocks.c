@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "collector/device_written.h"
+#include "collector/device_events/written.h"
 #include "collector/stage.h"
 #include "model/gpu/device_clocks.h"
 

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "collector/device_kernels.h"
-#include "collector/device_ticks.h"
-#include "collector/device_written.h"
+#include "collector/device_events/kernels.h"
+#include "collector/device_events/ticks.h"
+#include "collector/device_events/written.h"
 #include "collector/stage.h"
-#include "format/device_ring.h"
+#include "format/arena/device_ring.h"
 #include "model/gpu/device_clocks.h"
 #include "model/known.h"
 

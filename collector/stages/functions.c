@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
-#include "collector/cubin.h"
+#include "collector/cubins/cubin.h"
 #include "collector/stage.h"
 #include "model/gpu/module_index.h"
 

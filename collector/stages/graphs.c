@@ -2,11 +2,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "collector/graph_bodies.h"
-#include "collector/graph_insides.h"
-#include "collector/graph_linker.h"
-#include "collector/graph_node_types.h"
-#include "collector/graph_ranges.h"
+#include "collector/graphs/bodies.h"
+#include "collector/graphs/insides.h"
+#include "collector/graphs/linker.h"
+#include "collector/graphs/node_types.h"
+#include "collector/graphs/ranges.h"
 #include "collector/stage.h"
 #include "model/kinds/graph.h"
 

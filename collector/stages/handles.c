@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "collector/decode/rows.h"
 #include "collector/kinds.h"
-#include "collector/rows.h"
 #include "collector/stage.h"
 
 /*

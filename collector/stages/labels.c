@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "collector/rows.h"
+#include "collector/decode/rows.h"
 #include "collector/stage.h"
 #include "format/ranges.h"
 

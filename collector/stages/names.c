@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/hash.h"
 #include "base/strings.h"
+#include "collector/decode/rows.h"
 #include "collector/kinds.h"
-#include "collector/rows.h"
 #include "collector/stage.h"
 
 #define HASH_FUNCTION(key, size, hash) (hash) = (unsigned)gt_hash_bytes(key, size, trace)
@@ -162,7 +162,7 @@ static const struct {
 } calls[] = {
 #define GT_API_NONE        GT_API_OTHER
 #define CALL(prefix, kind) {prefix, GT_API_##kind},
-#include "format/api_calls.def"
+#include "format/kinds/api_calls.def"
 };
 
 static enum gt_api_kind kind_of(const char *name)

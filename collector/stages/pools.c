@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "collector/rows.h"
+#include "collector/decode/rows.h"
 #include "collector/stage.h"
 #include "model/index.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/nvtx_memory.h"
-#include "collector/nvtx_names.h"
-#include "collector/payloads.h"
-#include "collector/rows.h"
+#include "collector/decode/rows.h"
+#include "collector/nvtx/memory.h"
+#include "collector/nvtx/names.h"
+#include "collector/nvtx/payloads.h"
 #include "collector/stage.h"
 #include "format/ranges.h"
 

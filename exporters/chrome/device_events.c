@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "exporters/chrome/events.h"
-#include "exporters/device_lanes.h"
+#include "exporters/timeline/device_lanes.h"
 #include "model/naming/short_name.h"
 
 /*

@@ -5,7 +5,7 @@
 #include "exporters/chrome/out.h"
 #include "exporters/chrome/places.h"
 #include "exporters/exporter.h"
-#include "exporters/perfetto/ids.h"
+#include "exporters/timeline/ids.h"
 #include "model/ranges/ranges.h"
 
 struct gt_view;

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "exporters/chrome/chars.h"
-#include "exporters/written.h"
+#include "exporters/timeline/written.h"
 
 struct gt_error;
 struct gt_sink;

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "exporters/chrome/out.h"
-#include "exporters/perfetto/ids.h"
+#include "exporters/timeline/ids.h"
 
 /*
  * Where events are shown: the format knows processes and threads only. As in PyTorch's traces a

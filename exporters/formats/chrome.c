@@ -29,7 +29,7 @@ static gt_time find_base(const struct gt_trace *trace)
 #define PLACED(name, plural)                                                                       \
 	gt_array_each(const struct gt_##name, row, &trace->plural)                                 \
 		base_ns = earlier(base_ns, row->start_ns);
-#include "exporters/perfetto/placed.def"
+#include "exporters/timeline/placed.def"
 	return base_ns > 0 ? base_ns : 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/perfetto/annotations.h"
 
-#include "exporters/perfetto/names.h"
+#include "exporters/perfetto/wire/names.h"
 
 static struct gt_annotation *add(struct gt_annotations *list, const char *name)
 {

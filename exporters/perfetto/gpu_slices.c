@@ -4,9 +4,9 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "exporters/perfetto/args.h"
 #include "exporters/perfetto/gpu.h"
 #include "exporters/perfetto/nodes.h"
+#include "exporters/perfetto/wire/args.h"
 #include "model/names.h"
 #include "model/naming/labels.h"
 

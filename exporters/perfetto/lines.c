@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exporters/perfetto/wire.h"
+#include "exporters/perfetto/wire/wire.h"
 #include "exporters/perfetto/writer.h"
 
 enum {

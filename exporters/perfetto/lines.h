@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "exporters/perfetto/sequence.h"
+#include "exporters/perfetto/wire/sequence.h"
 
 struct gt_perfetto;
 

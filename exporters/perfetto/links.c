@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "exporters/perfetto/ids.h"
+#include "exporters/timeline/ids.h"
 
 /* A number for the list of a row; row GT_NONE: for none. */
 struct link {

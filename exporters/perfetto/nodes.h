@@ -2,7 +2,7 @@
 #ifndef GT_EXPORTERS_PERFETTO_NODES_H
 #define GT_EXPORTERS_PERFETTO_NODES_H
 
-#include "exporters/perfetto/args.h"
+#include "exporters/perfetto/wire/args.h"
 #include "model/trace.h"
 
 /*

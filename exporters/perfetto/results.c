@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/perfetto/results.h"
 
-#include "exporters/perfetto/names.h"
 #include "exporters/perfetto/tracks.h"
+#include "exporters/perfetto/wire/names.h"
 #include "model/names.h"
 
 enum { NOT_READY = 600 }; /* what queries return while the GPU still works */

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "exporters/perfetto/wire.h"
+#include "exporters/perfetto/wire/wire.h"
 #include "exporters/perfetto/writer.h"
 
 enum {

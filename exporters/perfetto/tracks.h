@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "base/minima.h"
-#include "exporters/perfetto/sequence.h"
+#include "exporters/perfetto/wire/sequence.h"
 
 struct gt_perfetto;
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "exporters/perfetto/wire.h"
+#include "exporters/perfetto/wire/wire.h"
 #include "exporters/perfetto/writer.h"
 
 enum { TYPE_COUNTER = 4, EVENT_MAX = 32 };

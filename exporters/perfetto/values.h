@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exporters/perfetto/sequence.h"
+#include "exporters/perfetto/wire/sequence.h"
 
 struct gt_perfetto;
 

@@ -6,10 +6,10 @@
 
 #include "base/array.h"
 #include "exporters/exporter.h"
-#include "exporters/perfetto/ids.h"
-#include "exporters/perfetto/names.h"
-#include "exporters/perfetto/packets.h"
-#include "exporters/perfetto/sequence.h"
+#include "exporters/perfetto/wire/names.h"
+#include "exporters/perfetto/wire/packets.h"
+#include "exporters/perfetto/wire/sequence.h"
+#include "exporters/timeline/ids.h"
 
 struct gt_view;
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format/arena.h"
+#include "format/arena/arena.h"
 #include "injection/cupti/cupti.h"
 
 #define MOST_BYTES 4096 /* that a record may have */

@@ -6,8 +6,8 @@
 #include "injection/source.h"
 
 /*
- * The API calls of the program, from callbacks on the calls that format/api_calls.def allows: the
- * outermost of them, and by default of a kernel launch by the runtime the driver's call in it.
+ * The API calls of the program, from callbacks on the calls that format/kinds/api_calls.def allows:
+ * the outermost of them, and by default of a kernel launch by the runtime the driver's call in it.
  * A call is written where the kernel keeps it: its beginning when it is entered, its end and
  * result when it returns, so that a process that dies inside it leaves it behind unfinished.
  */

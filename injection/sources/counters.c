@@ -56,7 +56,7 @@ static const struct known {
 	uint32_t kind;
 } all_known[] = {
 #define COUNTER(name, unit, kind, set, group, metric, help) {#name, unit, #set, metric, kind},
-#include "format/pm_counters.def"
+#include "format/kinds/pm_counters.def"
 };
 
 enum { KNOWN = sizeof(all_known) / sizeof(all_known[0]) };
@@ -68,7 +68,7 @@ static const struct other {
 } all_others[] = {
 #define COUNTER(name, unit, kind, set, group, metric, help)
 #define INSTEAD(name, metric) {#name, metric},
-#include "format/pm_counters.def"
+#include "format/kinds/pm_counters.def"
 };
 
 enum { OTHERS = sizeof(all_others) / sizeof(all_others[0]), MOST_ASKED = GT_PM_METRICS + OTHERS };

@@ -38,7 +38,7 @@ static const struct known {
 	uint32_t sets;
 } all_known[] = {
 #define COUNTER(name, unit, sets, metric, help) {#name, unit, metric, sets},
-#include "format/kernel_counters.def"
+#include "format/kinds/kernel_counters.def"
 };
 
 enum { KNOWN = sizeof(all_known) / sizeof(all_known[0]) };

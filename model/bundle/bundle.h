@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "format/array_shape.h"
-#include "format/bundle.h"
-#include "format/bundle_objects.h"
+#include "format/bundle/array_shape.h"
+#include "format/bundle/bundle.h"
+#include "format/bundle/objects.h"
 
 struct gt_error;
 struct gt_sink;

@@ -336,7 +336,7 @@ const char *gt_sampled_group(const char *name)
 		const char *group;
 	} known[] = {
 #define COUNTER(name, unit, kind, set, group, metric, help) {#name, group},
-#include "format/pm_counters.def"
+#include "format/kinds/pm_counters.def"
 	};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)

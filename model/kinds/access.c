@@ -7,7 +7,7 @@ bool gt_access_writes(uint32_t kind)
 #define ACCESS_KIND(name, number, words, writes)                                                   \
 	case number:                                                                               \
 		return writes;
-#include "format/access_kinds.def"
+#include "format/kinds/access.def"
 	default:
 		return false;
 	}

@@ -8,7 +8,7 @@
 /* What the column "kind" of accesses says; the numbers are those of captures. */
 enum gt_access_kind {
 #define ACCESS_KIND(name, number, words, writes) GT_ACCESS_##name = (number),
-#include "format/access_kinds.def"
+#include "format/kinds/access.def"
 };
 
 /* Whether the memory is written; false for a number that is no kind. */

@@ -21,7 +21,7 @@ enum gt_graph_kind {
 /* The numbers are those of captures. */
 enum gt_graph_call_kind {
 #define GRAPH_KIND(name, number, words) GT_GRAPH_CALL_##name = (number),
-#include "format/graph_kinds.def"
+#include "format/kinds/graphs.def"
 };
 
 /* CUgraphNodeType (cuda.h): those that reports tell apart. */

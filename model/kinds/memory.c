@@ -13,7 +13,7 @@ struct sort {
 static const struct sort sorts[] = {
 #define MEMORY_KIND(name, number, does, space, words)                                              \
 	[number] = {GT_MEMORY_SPACE_##space, GT_MEMORY_##does},
-#include "format/memory_kinds.def"
+#include "format/kinds/memory.def"
 };
 
 static const struct sort *sort_of(uint32_t kind)

@@ -7,7 +7,7 @@
 /* What the column "kind" of memory_calls and allocations says; the numbers are those of captures. */
 enum gt_memory_call_kind {
 #define MEMORY_KIND(name, number, does, space, words) GT_MEMORY_CALL_##name = (number),
-#include "format/memory_kinds.def"
+#include "format/kinds/memory.def"
 };
 
 /* Whether something is there after the call that was not there before, or is gone. */
@@ -31,12 +31,12 @@ enum gt_memory_space {
 /* Where the memory of a pool is, and who told of it; the numbers are those of captures. */
 enum gt_pool_place {
 #define POOL_PLACE(name, number, words) GT_POOL_##name = (number),
-#include "format/pool_kinds.def"
+#include "format/kinds/pools.def"
 };
 
 enum gt_pool_teller {
 #define POOL_TELLER(name, number, words) GT_TELLER_##name = (number),
-#include "format/pool_kinds.def"
+#include "format/kinds/pools.def"
 };
 
 /* TELLS and NONE for a number that is no kind. */

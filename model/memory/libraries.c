@@ -11,7 +11,7 @@ static const struct {
 	struct gt_memory_library library;
 } libraries[] = {
 #define LIBRARY(pattern, name, keeps) {pattern, {name, keeps}},
-#include "format/memory_libraries.def"
+#include "format/kinds/memory_libraries.def"
 };
 
 struct gt_memory_library gt_memory_library_of(const char *file)

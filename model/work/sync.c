@@ -9,7 +9,7 @@ bool gt_sync_waits_host(uint32_t kind)
 #define SYNC_KIND(name, number, words, waits_host)                                                 \
 	case number:                                                                               \
 		return (waits_host) != 0;
-#include "format/sync_kinds.def"
+#include "format/kinds/sync.def"
 	default:
 		return false;
 	}

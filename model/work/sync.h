@@ -10,7 +10,7 @@
 /* What the column "kind" of syncs and queries says; the numbers are those of captures. */
 enum gt_sync_kind {
 #define SYNC_KIND(name, number, words, waits_host) GT_SYNC_##name = (number),
-#include "format/sync_kinds.def"
+#include "format/kinds/sync.def"
 };
 
 /* Whether the host may wait in such a call. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/collect.h"
-#include "format/meta.h"
+#include "format/file/meta.h"
 #include "model/ledger.h"
 
 /* What a process counted beside what is there of it. */

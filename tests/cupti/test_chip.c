@@ -168,7 +168,7 @@ Test(chip, tells_what_each_metric_is)
 static const struct gt_metric_wanted of_default[] = {
 #define COUNTER(name, unit, kind, set, group, text, help) {.metric = text},
 #define INSTEAD(name, text)                               {.metric = text, .instead = true},
-#include "format/pm_counters.def"
+#include "format/kinds/pm_counters.def"
 };
 
 enum { DEFAULT = sizeof(of_default) / sizeof(of_default[0]) };

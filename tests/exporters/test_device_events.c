@@ -2,9 +2,9 @@
 /* Covers PART(device_events). What an importer makes of it: the cases device-events of make_trace. */
 #include "support/check.h"
 
-#include "exporters/device_lanes.h"
 #include "exporters/read.h"
 #include "exporters/sample.h"
+#include "exporters/timeline/device_lanes.h"
 
 static struct gt_trace trace;
 

@@ -2,7 +2,7 @@
 /*
  * A program that gets memory in every way that the fakes know, gives most of it back, and says in
  * one line of JSON what it had, in the order in which it asked: the number of the kind of
- * format/memory_kinds.def, the bytes, and whether it was given back.
+ * format/kinds/memory.def, the bytes, and whether it was given back.
  *
  *   app_memory [PAIRS]   with a number: so much memory of a pool and nothing else
  *   app_memory fails     asks for too much, after a while
@@ -21,7 +21,7 @@
 
 enum kind {
 #define MEMORY_KIND(name, number, does, space, words) name = (number),
-#include "format/memory_kinds.def"
+#include "format/kinds/memory.def"
 };
 
 #define PAGE ((size_t)2 << 20)

@@ -19,7 +19,7 @@ enum { BYTES = 4096 };
 /* The kinds of waits, in a row. */
 enum {
 #define SYNC_KIND(name, number, words, waits_host) name,
-#include "format/sync_kinds.def"
+#include "format/kinds/sync.def"
 	KINDS
 };
 
@@ -218,7 +218,7 @@ static void print_facts(void)
 {
 	static const char *const names[] = {
 #define SYNC_KIND(name, number, words, waits_host) #name,
-#include "format/sync_kinds.def"
+#include "format/kinds/sync.def"
 	};
 	size_t printed = 0;
 

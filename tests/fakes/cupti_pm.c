@@ -49,7 +49,7 @@ static const struct metric {
 	{"gpc__cycles_elapsed.avg", "cycles", "# of cycles elapsed on GPC", 0, 1.98, 0},
 	{"lts__t_sectors.sum", "sectors", "# of L2 sectors", 0.5, 0, 0},
 #define COUNTER(name, unit, sets, metric, help) {metric, unit, help, 0, 0, 0},
-#include "format/kernel_counters.def"
+#include "format/kinds/kernel_counters.def"
 };
 
 enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };

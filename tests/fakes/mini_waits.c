@@ -132,7 +132,7 @@ void mini_waits_print(FILE *file)
 {
 	static const char *const names[] = {
 #define SYNC_KIND(name, number, words, waits_host) [number] = #name,
-#include "format/sync_kinds.def"
+#include "format/kinds/sync.def"
 	};
 	size_t printed = 0;
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/arena.h"
-#include "format/columns.h"
-#include "format/meta.h"
+#include "format/arena/arena.h"
+#include "format/file/columns.h"
+#include "format/file/meta.h"
 #include "support/capture.h"
 #include "support/check.h"
 #include "support/document.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/chunk.h"
+#include "format/file/chunk.h"
 #include "fuzz/one_capture.h"
 #include "hostile/everything.h"
 #include "hostile/mutate.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collector/cubin.h"
+#include "collector/cubins/cubin.h"
 
 /* A cubin as a recording may hold it: whatever stands in it, all that is found lies inside of it. */
 

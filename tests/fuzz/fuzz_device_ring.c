@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "format/device_ring.h"
+#include "format/arena/device_ring.h"
 #include "include/gputrace/device_layout.h"
 
 /*

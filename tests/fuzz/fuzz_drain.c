@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/columns.h"
-#include "format/drain.h"
+#include "format/arena/drain.h"
+#include "format/file/columns.h"
 #include "support/arena.h"
 #include "support/capture.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "model/naming/distinct_names.h"
 #include "model/naming/kernel_names.h"
 #include "model/naming/short_gemm.h"

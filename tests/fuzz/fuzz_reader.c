@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/columns.h"
-#include "format/reader.h"
+#include "format/file/columns.h"
+#include "format/file/reader.h"
 #include "format/records.h"
 #include "fuzz/recipe.h"
 #include "support/capture.h"

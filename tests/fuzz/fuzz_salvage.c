@@ -6,8 +6,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "format/columns.h"
-#include "format/salvage.h"
+#include "format/arena/salvage.h"
+#include "format/file/columns.h"
 #include "support/arena.h"
 #include "support/capture.h"
 

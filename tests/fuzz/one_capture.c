@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "format/chunk.h"
+#include "format/file/chunk.h"
 #include "fuzz/recipe.h"
 #include "support/recording.h"
 

@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "format/cubin.h"
-#include "format/meta.h"
+#include "format/file/meta.h"
+#include "format/file/series.h"
 #include "format/recording.h"
 #include "format/roll.h"
-#include "format/series.h"
 #include "golden/choices.h"
 #include "golden/digests.h"
 #include "golden/script.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "format/chunk.h"
-#include "format/reader.h"
+#include "format/file/chunk.h"
+#include "format/file/reader.h"
 #include "format/recording.h"
 #include "fuzz/one_capture.h"
 #include "golden/choices.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "format/chunk.h"
-#include "format/columns.h"
+#include "format/file/chunk.h"
+#include "format/file/columns.h"
 
 static bool one_in(uint64_t *state, uint64_t count)
 {

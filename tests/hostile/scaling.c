@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "format/file/series.h"
 #include "format/ranges.h"
-#include "format/series.h"
 #include "hostile/everything.h"
 #include "include/gputrace/device_layout.h"
 #include "model/kinds/memory.h"

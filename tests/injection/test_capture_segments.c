@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/bundle_writer.h"
+#include "format/bundle/writer.h"
 #include "injection/capture_lists.h"
 #include "injection/capture_objects.h"
 #include "injection/reach.h"

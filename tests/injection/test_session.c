@@ -18,8 +18,8 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "format/file/series.h"
 #include "format/recording.h"
-#include "format/series.h"
 #include "include/gputrace/gputrace.h"
 #include "injection/columns.h"
 #include "injection/services.h"
@@ -404,7 +404,7 @@ static void *launch_as_ours(void *argument)
 	return argument;
 }
 
-/* What the collector needs to tell them from the program's: tests/collector/test_own.c. */
+/* What the collector needs to tell them from the program's: tests/collector/stages/test_own.c. */
 Test(session, counts_its_own_launches_apart)
 {
 	pthread_t thread;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/meta.h"
+#include "format/file/meta.h"
 #include "format/ranges.h"
 #include "model/kinds/graph.h"
 #include "support/recording.h"

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "format/arena/salvage.h"
 #include "format/recording.h"
-#include "format/salvage.h"
 #include "stress/stress.h"
 #include "support/capture.h"
 

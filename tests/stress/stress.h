@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/arena.h"
-#include "format/chunk.h"
-#include "format/columns.h"
-#include "format/drain.h"
-#include "format/reader.h"
+#include "format/arena/arena.h"
+#include "format/arena/drain.h"
+#include "format/file/chunk.h"
+#include "format/file/columns.h"
+#include "format/file/reader.h"
 #include "format/records.h"
 #include "support/arena.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/arena.h"
+#include "format/arena/arena.h"
 
 /*
  * An arena as a traced process would have it, and the means to fill it as the process and CUPTI

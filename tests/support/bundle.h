@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "format/bundle_writer.h"
+#include "format/bundle/writer.h"
 #include "model/bundle/bundle.h"
 
 /*

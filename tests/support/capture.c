@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/columns.h"
+#include "format/file/columns.h"
 
 static void *or_abort(void *memory)
 {

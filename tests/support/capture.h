@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/reader.h"
+#include "format/file/reader.h"
+#include "format/file/writer.h"
 #include "format/records.h"
-#include "format/writer.h"
 
 /*
  * A capture file that only exists in memory, on a "disk" that may be full: a write that does not

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "format/chunk.h"
-#include "format/meta.h"
+#include "format/file/chunk.h"
+#include "format/file/meta.h"
 #include "format/recording.h"
 #include "support/folder.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "exporters/perfetto/wire.h"
+#include "exporters/perfetto/wire/wire.h"
 #include "exporters/perfetto/writer.h"
 #include "model/ledger.h"
 #include "model/view/view.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "exporters/perfetto/wire.h"
+#include "exporters/perfetto/wire/wire.h"
 #include "exporters/perfetto/writer.h"
 
 enum {

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "exporters/device_lanes.h"
 #include "exporters/perfetto/annotations.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/values.h"
 #include "exporters/perfetto/writer.h"
+#include "exporters/timeline/device_lanes.h"
 #include "model/index.h"
 #include "model/naming/short_name.h"
 #include "model/work/intervals.h"

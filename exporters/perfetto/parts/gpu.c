@@ -6,8 +6,8 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "exporters/perfetto/args.h"
-#include "exporters/perfetto/wire.h"
+#include "exporters/perfetto/wire/args.h"
+#include "exporters/perfetto/wire/wire.h"
 #include "model/naming/functions.h"
 #include "model/naming/labels.h"
 #include "model/ranges/owners.h"
@@ -263,7 +263,7 @@ static gt_time start_of(const struct gt_trace *trace, enum gt_placed_table table
 #define PLACED(name, plural)                                                                       \
 	case GT_PLACED_##plural:                                                                   \
 		return trace->plural.rows[row].start_ns;
-#include "exporters/perfetto/placed.def"
+#include "exporters/timeline/placed.def"
 	case GT_PLACED_TABLES:
 		break;
 	}

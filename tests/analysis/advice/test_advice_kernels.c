@@ -28,7 +28,7 @@ Test(advice, goes_by_counters_that_there_are)
 {
 	static const char *const known[] = {
 #define COUNTER(name, unit, sets, metric, help) #name,
-#include "format/kernel_counters.def"
+#include "format/kinds/kernel_counters.def"
 	};
 
 	for (int i = 0; i < GT_SHAPE_COUNTERS; i++) {

@@ -17,8 +17,8 @@
 
 #include "base/error.h"
 #include "collector/collector.h"
-#include "format/chunk.h"
-#include "format/reader.h"
+#include "format/file/chunk.h"
+#include "format/file/reader.h"
 #include "format/recording.h"
 #include "format/records.h"
 #include "model/trace.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/demangle.h"
+#include "base/demangle/demangle.h"
 #include "base/strings.h"
 #include "model/naming/kernel_names.h"
 #include "support/check.h"

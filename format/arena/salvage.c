@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "format/arena/salvage.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/path.h"
+#include "format/arena/arena.h"
+#include "format/arena/drain.h"
+#include "format/file/chunk.h"
+#include "format/file/meta.h"
+#include "format/file/reader.h"
+#include "format/recording.h"
+
+#define LOCK_TRIES  20
+#define BEGIN_TRIES 10
+#define MAX_WRITTEN 4096 /* above what a buffer of 64 MiB makes */
+
+/* The chunks that a process had written of the buffer it was draining when it died. */
+struct written {
+	uint64_t source;
+	uint32_t count;
+	struct {
+		uint16_t kind;
+		uint16_t part;
+	} chunks[MAX_WRITTEN];
+};
+
+struct salvager {
+	struct gt_arena arena;
+	struct gt_writer writer;
+	struct gt_drain *drain;
+	struct written written;
+};
+
+static uint32_t known_name(void *context, uint64_t pointer)
+{
+	struct salvager *salvager = context;
+	const struct gt_name *name = gt_arena_name(&salvager->arena, pointer);
+
+	return name && name->pointer == pointer ? name->string : 0;
+}
+
+static uint32_t new_string(void *context, const char *text, uint32_t size)
+{
+	struct salvager *salvager = context;
+	const uint32_t id = gt_arena_add_string(&salvager->arena, text, size);
+
+	if (id == 0)
+		gt_ledger_add(&salvager->arena, GT_LEDGER_strings_lost, 1);
+	return id;
+}
+
+static bool is_written(void *context, uint64_t source, uint16_t kind, uint16_t part)
+{
+	const struct written *written = &((const struct salvager *)context)->written;
+
+	if (source != written->source)
+		return false;
+	for (uint32_t i = 0; i < written->count; i++)
+		if (written->chunks[i].kind == kind && written->chunks[i].part == part)
+			return true;
+	return false;
+}
+
+/* Notes which chunks of one buffer are in a capture. */
+static void find_written(struct written *written, uint64_t source, const uint8_t *capture,
+                         size_t size)
+{
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+
+	*written = (struct written){.source = source};
+	if (gt_reader_init(&reader, capture, size, NULL, NULL) < 0)
+		return;
+	while (gt_reader_next_packed(&reader, &chunk) > 0) {
+		if (chunk.header.source == source && written->count < MAX_WRITTEN) {
+			written->chunks[written->count].kind = chunk.header.kind;
+			written->chunks[written->count].part = chunk.header.part;
+			written->count++;
+		}
+	}
+}
+
+/* What was written is lost with the capture, but names and clocks are still here. */
+static void forget_written(const struct gt_arena *arena)
+{
+	struct gt_arena_header *header = arena->header;
+
+	atomic_store(&header->heap_written, 0);
+	atomic_store(&header->strings_written, 0);
+	atomic_store(&header->clocks_written, 0);
+	header->written[GT_RECORD_STRINGS] = 0;
+	header->written[GT_RECORD_clock] = 0;
+}
+
+/*
+ * Numbers the strings of the heap again. The process may have died between storing a string
+ * and counting it, or between writing some and noting it: ids must not shift.
+ */
+static void recount_strings(const struct gt_arena *arena)
+{
+	struct gt_arena_header *header = arena->header;
+	const uint32_t written = atomic_load(&header->heap_written);
+	uint32_t strings_written = 0;
+	uint32_t heap_written = 0;
+	uint32_t offset = 0;
+	uint32_t count = 0;
+	const char *text;
+	uint32_t size;
+
+	while (gt_arena_next_string(arena, &offset, &text, &size) > 0) {
+		count = gt_arena_next_id(arena, count);
+		if (offset == written) {
+			strings_written = count;
+			heap_written = offset;
+		}
+	}
+	/* A heap that is used again may hold nothing yet. */
+	if (count == header->strings_kept)
+		count += header->strings_dropped;
+	if (strings_written == header->strings_kept && heap_written == offset)
+		strings_written = count;
+	atomic_store(&header->heap_used, offset);
+	atomic_store(&header->string_count, count);
+	atomic_store(&header->heap_written, heap_written);
+	atomic_store(&header->strings_written, strings_written);
+}
+
+/* Calls use() for each raw record of a slot. What follows one of no known size is only noted. */
+static void each_record(struct salvager *salvager, const struct gt_slot *slot,
+                        void (*use)(struct salvager *, const uint8_t *))
+{
+	const uint8_t *at = gt_slot_memory(&salvager->arena, slot);
+	const uint32_t used = atomic_load(&slot->used);
+	uint32_t left = slot->size;
+	uint32_t kind = 0;
+	uint32_t size;
+
+	/* A buffer that CUPTI handed back says how much is valid; in a lent one zeros end it. */
+	if (atomic_load(&slot->state) != GT_SLOT_LENT && used < left)
+		left = used;
+	while ((size = gt_raw_size(&salvager->arena, at, left)) > 0) {
+		use(salvager, at);
+		at += size;
+		left -= size;
+	}
+	if (left >= sizeof(kind))
+		memcpy(&kind, at, sizeof(kind));
+	if (kind != 0)
+		gt_ledger_add(&salvager->arena, GT_LEDGER_unknown_records, 1);
+}
+
+static void drain_record(struct salvager *salvager, const uint8_t *record)
+{
+	gt_drain_activity(salvager->drain, record);
+}
+
+static void discard_record(struct salvager *salvager, const uint8_t *record)
+{
+	(void)record;
+	gt_ledger_add(&salvager->arena, GT_LEDGER_discarded_no_buffer, 1);
+}
+
+/* Of a slot that was closed, what came later is counted elsewhere. */
+static uint32_t used_of(const struct gt_slot *slot)
+{
+	const uint32_t used = atomic_load(&slot->used);
+	const uint32_t closed = atomic_load(&slot->scanned) & ~GT_SLOT_CLOSED;
+
+	return atomic_load(&slot->scanned) & GT_SLOT_CLOSED && closed < used ? closed : used;
+}
+
+static void drain_slot(struct salvager *salvager, const struct gt_slot *slot,
+                       const uint8_t *capture, size_t capture_size)
+{
+	const uint32_t state = atomic_load(&slot->state);
+
+	if (state != GT_SLOT_LENT && state != GT_SLOT_FULL && state != GT_SLOT_DRAINING)
+		return;
+	if (slot->kind == GT_SLOT_DISCARD) {
+		each_record(salvager, slot, discard_record);
+		return;
+	}
+	salvager->written = (struct written){0};
+	if (state == GT_SLOT_DRAINING)
+		find_written(&salvager->written, atomic_load(&slot->sequence), capture,
+		             capture_size);
+	gt_drain_begin(salvager->drain, slot);
+	if (slot->kind == GT_SLOT_ACTIVITY)
+		each_record(salvager, slot, drain_record);
+	else
+		gt_drain_records(salvager->drain, slot, used_of(slot));
+	gt_drain_end(salvager->drain);
+}
+
+/* The arena is open and the writer ready. */
+static void salvage(struct salvager *salvager, void *memory, const void *capture,
+                    size_t capture_size)
+{
+	const struct gt_drain_config config = {
+		.arena = &salvager->arena,
+		.writer = &salvager->writer,
+		.name_of = known_name,
+		.string_of = new_string,
+		.written = is_written,
+		.context = salvager,
+		.record_flags = GT_RECORD_SALVAGED,
+	};
+
+	if (capture_size == 0)
+		forget_written(&salvager->arena);
+	recount_strings(&salvager->arena);
+	salvager->drain = gt_drain_init(&config, memory, gt_drain_memory());
+	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++)
+		drain_slot(salvager, &salvager->arena.slots[i], capture, capture_size);
+	gt_drain_header(salvager->drain);
+	(void)gt_meta_write_one(&salvager->writer, GT_META_END, GT_META_END_DIED);
+}
+
+int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
+                     struct gt_sink sink, struct gt_error *err)
+{
+	const size_t head = gt_align_64(sizeof(struct salvager));
+	const size_t size = head + gt_writer_memory() + gt_drain_memory();
+	uint8_t *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct salvager *salvager = (struct salvager *)memory;
+	int result;
+
+	if (memory == MAP_FAILED)
+		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
+	result = gt_arena_open(&salvager->arena, arena, arena_size, err);
+	if (result == 0 &&
+	    gt_writer_init(&salvager->writer, sink, memory + head, gt_writer_memory()) < 0)
+		result = gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
+	if (result == 0) {
+		salvager->writer.flags = GT_CHUNK_SALVAGED;
+		salvager->writer.written = salvager->arena.header->written;
+		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
+		if (salvager->writer.failed)
+			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");
+	}
+	munmap(memory, size);
+	return result;
+}
+
+/* Where locks do not work nobody can tell: the arena is then left alone. */
+bool gt_arena_is_live(const char *path)
+{
+	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, NULL);
+	bool live;
+
+	if (fd < 0)
+		return false;
+	live = gt_file_lock(fd, GT_HOLD_SHARED) < 0;
+	close(fd);
+	return live;
+}
+
+bool gt_arena_is_unused(const char *path)
+{
+	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, NULL);
+	uint64_t magic = 0;
+	bool unused;
+
+	if (fd < 0)
+		return false;
+	unused = pread(fd, &magic, sizeof(magic), 0) >= 0 && magic == 0 &&
+	         gt_file_lock(fd, GT_HOLD_SHARED) == 0;
+	close(fd);
+	return unused;
+}
+
+int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct gt_error *err)
+{
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	const int result = gt_reader_init(&reader, capture, size, NULL, err);
+
+	if (result < 0)
+		return result;
+	*own = reader.good_bytes;
+	while (gt_reader_next_packed(&reader, &chunk) > 0 &&
+	       !(chunk.header.flags & GT_CHUNK_SALVAGED))
+		*own = reader.good_bytes;
+	return 0;
+}
+
+/* A capture that is being appended to. */
+struct output {
+	int fd;
+	int error; /* the first that a write met, negative */
+};
+
+static int append(void *context, const void *data, size_t size)
+{
+	struct output *output = context;
+	const int result = gt_write_all(output->fd, data, size);
+
+	if (result < 0 && output->error == 0)
+		output->error = result;
+	return result;
+}
+
+/* Appends the arena's chunks behind the first own bytes of the capture, or changes nothing. */
+static int append_arena(const struct gt_content *arena, const struct gt_content *capture,
+                        size_t own, struct output *output, struct gt_error *err)
+{
+	const struct gt_sink sink = {append, output};
+	struct gt_writer begin = {.sink = sink};
+	int result;
+
+	if (own < capture->size && ftruncate(output->fd, (off_t)own) < 0)
+		return gt_fail(err, errno, "cannot repair its capture: %s", gt_errno_text(errno));
+	if (own == 0)
+		(void)gt_writer_file_header(&begin);
+	result = gt_salvage_arena(arena->bytes, arena->size, capture->bytes, own, sink, err);
+	if (output->error < 0)
+		result = gt_fail(err, -output->error, "cannot append to its capture: %s",
+		                 gt_errno_text(-output->error));
+	/* Back to what it was; the arena stays for another try. */
+	if (result < 0)
+		(void)!ftruncate(output->fd, (off_t)own);
+	return result;
+}
+
+/* Whether an arena names the capture beside it: nothing else is made or appended to. */
+static bool names_its_capture(const struct gt_arena_header *header, const char *arena_name)
+{
+	const size_t stem = strlen(arena_name) - strlen(GT_ARENA_SUFFIX);
+
+	return memchr(header->capture, '\0', sizeof(header->capture)) &&
+	       strlen(header->capture) == stem + strlen(GT_CAPTURE_SUFFIX) &&
+	       memcmp(header->capture, arena_name, stem) == 0 &&
+	       gt_has_suffix(header->capture, GT_CAPTURE_SUFFIX);
+}
+
+static int salvage_into(int folder, const struct gt_content *arena, struct gt_salvage *salvage,
+                        struct gt_error *err)
+{
+	const char *name = ((const struct gt_arena_header *)arena->bytes)->capture;
+	struct gt_content capture = {0};
+	struct output output = {0};
+	struct gt_error why = {0};
+	size_t own = 0;
+	int result;
+
+	output.fd = gt_open_file(folder, name, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, &why);
+	if (output.fd < 0)
+		return gt_fail(err, why.code, "its capture %s cannot be completed: %s", name,
+		               why.text);
+	result = gt_load_fd(&capture, output.fd, err);
+	if (result == 0)
+		result = gt_capture_own_bytes(capture.bytes, capture.size, &own, err);
+	if (result == 0)
+		result = append_arena(arena, &capture, own, &output, err);
+	if (result == 0) {
+		salvage->arenas++;
+		salvage->bytes += (uint64_t)lseek(output.fd, 0, SEEK_END) - own;
+	}
+	gt_unload(&capture);
+	close(output.fd);
+	return result;
+}
+
+/* The arena file is open and locked: its process is gone and nobody else salvages it. */
+static int salvage_locked(int folder, int fd, const char *name, struct gt_salvage *salvage,
+                          struct gt_error *err)
+{
+	struct gt_content content = {0};
+	struct gt_arena arena;
+	int result = gt_load_fd(&content, fd, err);
+
+	if (result == 0)
+		result = gt_arena_open(&arena, content.bytes, content.size, err);
+	if (result == 0 && !names_its_capture(arena.header, name))
+		result = gt_fail(err, EBADMSG, "it is of another capture than the one beside it");
+	if (result == 0)
+		result = salvage_into(folder, &content, salvage, err);
+	gt_unload(&content);
+	if (result < 0 && result != -ENODATA) /* never used: nothing to keep */
+		return result;
+	if (unlinkat(folder, name, 0) < 0)
+		return gt_fail(err, errno, "cannot remove it: %s", gt_errno_text(errno));
+	return 0;
+}
+
+/* The kernel drops the lock with the last of a process, a moment after it can be waited for. */
+static bool lock(int fd)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (gt_file_lock(fd, GT_HOLD_ALONE) == 0)
+			return true;
+		nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
+/* A process that begins has a lock on its arena at once and space for it a moment later. */
+static bool is_empty(int fd)
+{
+	const struct timespec moment = {.tv_nsec = 5000000};
+	struct stat status = {0};
+
+	for (int i = 0; i < BEGIN_TRIES; i++) {
+		if (fstat(fd, &status) < 0 || status.st_size > 0)
+			return false;
+		nanosleep(&moment, NULL);
+	}
+	return true;
+}
+
+/* A process lets nobody write its arena, itself included: its owner may again. */
+static int open_arena(int folder, const char *name, struct gt_error *err)
+{
+	int fd = gt_open_file(folder, name, O_RDWR | O_NOFOLLOW, err);
+
+	if (fd != -EACCES)
+		return fd;
+	fd = gt_open_file(folder, name, O_RDONLY | O_NOFOLLOW, err);
+	if (fd < 0)
+		return fd;
+	(void)fchmod(fd, S_IRUSR | S_IWUSR);
+	close(fd);
+	return gt_open_file(folder, name, O_RDWR | O_NOFOLLOW, err);
+}
+
+static int salvage_one(int folder, const char *name, struct gt_salvage *salvage,
+                       struct gt_error *err)
+{
+	struct gt_error why = {0};
+	const int fd = open_arena(folder, name, &why);
+	const bool empty = fd >= 0 && is_empty(fd);
+	struct stat status;
+	int result = 0;
+
+	if (fd < 0) {
+		result = fd;
+	} else if (!lock(fd) || fstat(fd, &status) < 0) {
+		salvage->running++;
+	} else if (empty && status.st_size == 0) { /* it died before it had an arena */
+		if (unlinkat(folder, name, 0) < 0)
+			result = gt_fail(&why, errno, "cannot remove it: %s", gt_errno_text(errno));
+	} else if (status.st_nlink > 0) { /* else somebody else has just salvaged it */
+		result = salvage_locked(folder, fd, name, salvage, &why);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (result == 0)
+		return 0;
+	salvage->failed++;
+	return gt_fail(err, why.code, "%s: %s", name, why.text);
+}
+
+static int look_at_one(int folder, const char *name, struct gt_salvage *found, struct gt_error *err)
+{
+	const int fd = gt_open_file(folder, name, O_RDONLY | O_NOFOLLOW, NULL);
+
+	(void)err;
+	if (fd < 0) {
+		found->failed++;
+		return 0;
+	}
+	if (gt_file_lock(fd, GT_HOLD_SHARED) < 0)
+		found->running++;
+	else
+		found->arenas++;
+	close(fd);
+	return 0;
+}
+
+/* Calls one() for each arena; goes on after a failure and returns the last. */
+static int each_arena(const char *folder, struct gt_salvage *salvage, struct gt_error *err,
+                      int (*one)(int, const char *, struct gt_salvage *, struct gt_error *))
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	int result = 0;
+
+	*salvage = (struct gt_salvage){0};
+	if (!dir)
+		return gt_fail(err, errno, "cannot read %s: %s", folder, gt_errno_text(errno));
+	while ((entry = readdir(dir))) { // NOLINT(concurrency-mt-unsafe): the stream is our own
+		if (!gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX))
+			continue;
+
+		const int done = one(dirfd(dir), entry->d_name, salvage, err);
+
+		if (done < 0)
+			result = done;
+	}
+	closedir(dir);
+	return result;
+}
+
+int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err)
+{
+	return each_arena(folder, salvage, err, salvage_one);
+}
+
+int gt_salvage_look(const char *folder, struct gt_salvage *found, struct gt_error *err)
+{
+	return each_arena(folder, found, err, look_at_one);
+}
