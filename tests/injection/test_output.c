@@ -163,6 +163,26 @@ Test(output, keeps_out_of_the_numbers_that_programs_use)
 	cr_expect(eq(int, fcntl(session.capture_fd, F_GETFD), FD_CLOEXEC));
 }
 
+/* Files may be made in such a folder, but root may read it all the same. */
+Test(output, goes_into_a_folder_that_may_not_be_read)
+{
+	const uid_t user = geteuid();
+	const uid_t other = user == 0 ? 65534 : user;
+	struct gt_error err = {0};
+
+	gt_capture_file_close(&session, 1);
+	cr_assert(eq(int, chmod(folder, 0711), 0));
+	cr_assert(eq(int, chown(output, other, (gid_t)-1), 0));
+	cr_assert(eq(int, chmod(output, 0300), 0));
+	cr_assert(eq(int, seteuid(other), 0));
+	cr_expect(eq(ptr, opendir(output), NULL));
+	cr_expect(eq(int, gt_capture_file_open(&session, &err), 0), "%s", err.text);
+	cr_expect(eq(int, write_text("one"), 0));
+	expect_text(captured(), "one");
+	cr_assert(eq(int, chmod(output, 0700), 0));
+	cr_assert(eq(int, seteuid(user), 0));
+}
+
 static int open_again(struct gt_error *err)
 {
 	gt_capture_file_close(&session, 1);
