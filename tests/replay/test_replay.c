@@ -513,6 +513,12 @@ static bool every_second(void *context)
 	return ++*(int *)context % 2 == 0;
 }
 
+/* That of the run which every_second was asked about. */
+static double clock_of_every_second(void *context)
+{
+	return *(int *)context % 2 == 0 ? 500 : 1500;
+}
+
 Test(replay, throws_out_runs_with_throttled_clocks)
 {
 	struct made made;
@@ -522,12 +528,14 @@ Test(replay, throws_out_runs_with_throttled_clocks)
 	test_bundle_add_launch(&made.on_disk);
 	set_image(&made);
 	made.options.throttled = every_second;
+	made.options.sm_mhz = clock_of_every_second;
 	made.options.context = &asked;
 	made.options.within = 0;
 	made.options.least_runs = made.options.most_runs = 8;
 	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
 	cr_expect(eq(u32, made.result.times.thrown_out, 4));
 	cr_expect(eq(sz, made.result.times.ns.count, 4));
+	cr_expect(eq(dbl, made.result.times.sm_mhz, 1500), "they are in no median");
 	end(&made);
 }
 
@@ -815,6 +823,29 @@ Test(work, is_timed_in_other_states_of_the_cache_where_that_is_asked)
 	cr_assert(eq(int, run_again(&made), 0), "%s", made.err.text);
 	cr_expect(eq(dbl, made.result.times.by_state[GT_L2_cold], 10000));
 	cr_expect(isnan(made.result.times.by_state[GT_L2_warm]));
+	end(&made);
+}
+
+/* Room for one copy of y or x, and what is never taken. */
+static CUresult tell_memory(size_t *free_bytes, size_t *total)
+{
+	*total = (size_t)1 << 30;
+	*free_bytes = ((size_t)256 << 20) + SIZE;
+	return CUDA_SUCCESS;
+}
+
+/* Of what changes there is a copy all the time. */
+Test(work, is_timed_as_it_is_where_there_is_room_for_copies_of_the_rest)
+{
+	struct made made;
+
+	begin(&made);
+	made.cuda.memory_info = tell_memory;
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	made.options.compare_states = true;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(dbl, made.result.times.by_state[GT_L2_as_is], 10000));
 	end(&made);
 }
 
