@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/say.h"
 #include "support/check.h"
@@ -77,6 +78,29 @@ Test(hyperlink, is_not_written_into_files)
 	clear();
 	setenv("VTE_VERSION", "6800", 1);
 	cr_expect(gt_hyperlink_works(file) == false);
+	(void)fclose(file);
+}
+
+/* What is said goes to standard error, wherever standard output goes. */
+Test(hyperlink, is_not_said_into_a_file)
+{
+	const int out = dup(STDOUT_FILENO);
+	const int err = dup(STDERR_FILENO);
+	FILE *terminal = open_terminal();
+	FILE *file = tmpfile();
+	char text[128] = "";
+
+	clear();
+	setenv("VTE_VERSION", "6800", 1);
+	dup2(fileno(terminal), STDOUT_FILENO);
+	dup2(fileno(file), STDERR_FILENO);
+	gt_say_link("name", "https://address", "it is in ");
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	rewind(file);
+	cr_assert(ne(ptr, fgets(text, sizeof(text), file), NULL));
+	expect_text(text, "gputrace: it is in name\n");
+	(void)fclose(terminal);
 	(void)fclose(file);
 }
 

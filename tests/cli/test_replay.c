@@ -576,6 +576,33 @@ Test(results, are_shown_newest_first_beside_the_one_before)
 	gt_results_release(&results);
 }
 
+/* A run that did less may well be faster. */
+Test(results, whose_work_is_in_doubt_are_not_the_best)
+{
+	struct gt_outcome outcome = outcome_of(500, NAN);
+	struct gt_results results;
+	struct gt_result result;
+	const struct gt_section *best;
+
+	outcome.verified = true;
+	snprintf(outcome.variant, sizeof(outcome.variant), "block=64");
+	cr_assert(eq(int, gt_results_save(folder, &outcome, NULL), 0));
+	outcome.median_ns = 400;
+	snprintf(outcome.variant, sizeof(outcome.variant), "block=32");
+	snprintf(outcome.doubt, sizeof(outcome.doubt), "a tenth was not written");
+	snprintf(outcome.date, sizeof(outcome.date), "2026-01-03T03:04:05.000000006Z");
+	cr_assert(eq(int, gt_results_save(folder, &outcome, NULL), 0));
+	gt_results_load(&results, folder, NULL);
+	gt_result_init(&result);
+	gt_history_fill(&result, &results);
+	best = gt_result_find(&result, "best");
+	cr_assert(eq(sz, gt_section_row_count(best), 1));
+	expect_text(gt_section_cell(best, 0, "variant")->text, "block=64");
+	cr_expect(eq(i64, gt_section_cell(best, 0, "median_ns")->count, 500));
+	gt_result_release(&result);
+	gt_results_release(&results);
+}
+
 /* ---- what one process leaves to the next ---- */
 
 static struct gt_left left_of_two(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cupti/profiler.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 
 #include "support/check.h"
@@ -39,6 +40,19 @@ Test(profiler, needs_each_of_its_functions)
 	/* Nobody has linked the test to libcupti: nothing is found. */
 	cr_expect(not(gt_profiler_open(&profiler, NULL)));
 	cr_expect(eq(ptr, (void *)(uintptr_t)profiler.cuptiProfilerHostInitialize, NULL));
+}
+
+Test(profiler, needs_the_one_function_that_a_library_lacks)
+{
+	void *library = dlopen(LACKING_CUPTI_PATH, RTLD_NOW | RTLD_LOCAL);
+	struct gt_profiler profiler;
+
+	cr_assert(ne(ptr, library, NULL), "%s", dlerror());
+	cr_expect(not(gt_profiler_open(&profiler, library)));
+	cr_expect(eq(ptr, (void *)(uintptr_t)profiler.cuptiProfilerHostInitialize, NULL));
+	cr_expect(ne(ptr, (void *)(uintptr_t)profiler.cuptiProfilerInitialize, NULL));
+	cr_expect(ne(ptr, (void *)(uintptr_t)profiler.cuptiPmSamplingGetCounterAvailability, NULL));
+	dlclose(library);
 }
 
 static unsigned asked;

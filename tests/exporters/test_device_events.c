@@ -2,6 +2,8 @@
 /* Covers PART(device_events). What an importer makes of it: the cases device-events of make_trace. */
 #include "support/check.h"
 
+#include <math.h>
+
 #include "exporters/read.h"
 #include "exporters/sample.h"
 #include "exporters/timeline/device_lanes.h"
@@ -101,6 +103,68 @@ Test(device_events, become_lines_where_they_are_too_many)
 	file = export_as(&view, "chrome", &options);
 	cr_expect(eq(u64, file.counts.device_slices, 0));
 	cr_expect(eq(u64, file.counts.skipped, 65));
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+static double value_of(struct bytes event)
+{
+	struct field field;
+	double value;
+
+	if (!find(event, 44, &field))
+		return (double)number_in(event, 30);
+	memcpy(&value, &field.value, sizeof(value));
+	return value;
+}
+
+/* The least and the most of a line, but for the 0 that it ends with. */
+static void read_line(const struct file *file, const char *name, double *least, double *most)
+{
+	const uint64_t uuid = number_in(find_track(file, name), 1);
+	struct bytes rest = all(file);
+	uint64_t sequence = 0;
+	struct bytes packet;
+	double last = NAN;
+
+	*least = *most = NAN;
+	while (next_packet(&rest, &packet)) {
+		if (number_in(message_in(message_in(packet, 59), 11), 11) == uuid)
+			sequence = number_in(packet, SEQUENCE_ID);
+		if (sequence == 0 || number_in(packet, SEQUENCE_ID) != sequence ||
+		    count_in(packet, TRACK_EVENT) == 0)
+			continue;
+		*least = fmin(*least, last);
+		*most = fmax(*most, last);
+		last = value_of(message_in(packet, TRACK_EVENT));
+	}
+	cr_expect(eq(dbl, last, 0), "%s", name);
+}
+
+/* All lines together say how many writers are in any range. */
+Test(device_events, count_on_lines_in_the_innermost_range_alone)
+{
+	struct file file;
+	double least;
+	double most;
+
+	begin();
+	for (gt_count i = 0; i <= GT_DEVICE_LANES_MOST; i++) {
+		const gt_id outer = (gt_id)trace.device_events.count;
+
+		add(0, i, 1000, 5000);
+		sample_device_event(&trace, GT_DEVICE_RANGE, "wait", 0, i, SAMPLE_START + 2000,
+		                    SAMPLE_START + 3000)
+			->parent = outer;
+	}
+	finish();
+	file = export(&trace, true);
+	read_line(&file, "writers in load", &least, &most);
+	cr_expect(eq(dbl, least, 0), "all are in the inner one");
+	cr_expect(eq(dbl, most, GT_DEVICE_LANES_MOST + 1));
+	read_line(&file, "writers in wait", &least, &most);
+	cr_expect(eq(dbl, least, 0));
+	cr_expect(eq(dbl, most, GT_DEVICE_LANES_MOST + 1));
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

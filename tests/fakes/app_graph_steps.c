@@ -371,7 +371,7 @@ static CUgraph make(void)
 	if (is("written"))
 		return make_written();
 	if (is("hand") || is("renamed") || is("update") || is("set") || is("disabled") ||
-	    is("disabledupdate") || is("gone") || is("busy"))
+	    is("disabledkernel") || is("disabledupdate") || is("gone") || is("busy"))
 		return make_by_hand(2);
 	return make_refused();
 }
@@ -420,6 +420,8 @@ static void instantiate(void)
 		set_nodes();
 	if (is("disabled") || is("disabledupdate"))
 		MUST(cuGraphNodeSetEnabled, executable, nodes[1], 0);
+	if (is("disabledkernel"))
+		MUST(cuGraphNodeSetEnabled, executable, nodes[0], 0);
 	if (is("childchange"))
 		change_child();
 	if (!is("renamed"))

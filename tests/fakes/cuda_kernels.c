@@ -396,6 +396,18 @@ static void run_spent(const struct fake_activity *kernel)
 	run_half_after(kernel, 30);
 }
 
+/* replay_waning(float *values, int count): other values each time, of half from its second run on */
+static void run_waning(const struct fake_activity *kernel)
+{
+	static _Atomic uint32_t times;
+	const size_t count = elements(kernel, 8);
+	const uint32_t time = atomic_fetch_add(&times, 1);
+	float *values = reach(word(kernel, 0), count * sizeof(*values));
+
+	for (size_t i = 0; values && i < (time ? count / 2 : count); i++)
+		values[i] = (float)(1000 + time);
+}
+
 /* replay_moody(float *values, int count): 2.5; every fifth time it takes a tenth of the time */
 static void run_moody(const struct fake_activity *kernel)
 {
@@ -429,6 +441,7 @@ static const struct fake_known_kernel known[] = {
 	{"replay_tired", {8, 4}, run_tired},
 	{"replay_weary", {8, 4}, run_weary},
 	{"replay_spent", {8, 4}, run_spent},
+	{"replay_waning", {8, 4}, run_waning},
 	{"replay_moody", {8, 4}, run_moody},
 	{"replay_blend", {8, 8, 8, 4, 4}, run_blend},
 	{"replay_pick_texel", {16, 8, 8}, run_pick_texel},

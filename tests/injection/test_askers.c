@@ -56,6 +56,17 @@ Test(askers, are_known_by_addresses_in_their_code)
 	cr_expect(not(is_called(find_above((uintptr_t)&getenv), "libc.so")));
 }
 
+/* CUDA's own functions lie between the parameters and whoever called them. */
+Test(askers, stand_behind_what_is_passed_over)
+{
+	volatile uintptr_t stack[32] = {0};
+
+	stack[12] = (uintptr_t)&getenv;
+	stack[20] = (uintptr_t)&criterion_initialize;
+	cr_expect(is_called(gt_askers_find(askers, (const void *)(uintptr_t)&stack[4]),
+	                    "libcriterion.so"));
+}
+
 /* On a stack of its own, so that nothing above is the test's: the page ends behind it. */
 static struct {
 	ucontext_t here;

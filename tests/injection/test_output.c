@@ -20,6 +20,19 @@ static char folder[] = "/tmp/gputrace-output-XXXXXX";
 static char output[64];
 static struct gt_session session;
 
+static int reserve_error; /* 0: space can be reserved */
+
+/* In the place of libc's: not every file system can. */
+int fallocate(int fd, int mode, off_t offset, off_t size)
+{
+	(void)mode;
+	if (reserve_error) {
+		errno = reserve_error;
+		return -1;
+	}
+	return posix_fallocate(fd, offset, size) == 0 ? 0 : -1;
+}
+
 static void make(void)
 {
 	struct gt_error err = {0};
@@ -148,6 +161,59 @@ Test(output, keeps_out_of_the_numbers_that_programs_use)
 {
 	cr_expect(ge(int, session.capture_fd, 500));
 	cr_expect(eq(int, fcntl(session.capture_fd, F_GETFD), FD_CLOEXEC));
+}
+
+/* Files may be made in such a folder, but root may read it all the same. */
+Test(output, goes_into_a_folder_that_may_not_be_read)
+{
+	const uid_t user = geteuid();
+	const uid_t other = user == 0 ? 65534 : user;
+	struct gt_error err = {0};
+
+	gt_capture_file_close(&session, 1);
+	cr_assert(eq(int, chmod(folder, 0711), 0));
+	cr_assert(eq(int, chown(output, other, (gid_t)-1), 0));
+	cr_assert(eq(int, chmod(output, 0300), 0));
+	cr_assert(eq(int, seteuid(other), 0));
+	cr_expect(eq(ptr, opendir(output), NULL));
+	cr_expect(eq(int, gt_capture_file_open(&session, &err), 0), "%s", err.text);
+	cr_expect(eq(int, write_text("one"), 0));
+	expect_text(captured(), "one");
+	cr_assert(eq(int, chmod(output, 0700), 0));
+	cr_assert(eq(int, seteuid(user), 0));
+}
+
+static int open_again(struct gt_error *err)
+{
+	gt_capture_file_close(&session, 1);
+	return gt_capture_file_open(&session, err);
+}
+
+/* As on NFS. */
+Test(output, has_an_arena_where_no_space_can_be_reserved)
+{
+	static const int errors[] = {EOPNOTSUPP, ENOSYS};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		struct gt_error err = {0};
+		struct stat status;
+
+		reserve_error = errors[i];
+		cr_assert(eq(int, open_again(&err), 0), "%s", err.text);
+		cr_assert(eq(int, stat(session.arena_path, &status), 0));
+		cr_expect(eq(sz, (size_t)status.st_size, session.arena_bytes));
+		cr_expect(eq(int, write_text("one"), 0));
+		expect_text(captured(), "one");
+	}
+}
+
+Test(output, is_refused_where_there_is_no_space)
+{
+	struct gt_error err = {0};
+
+	reserve_error = ENOSPC;
+	cr_expect(eq(int, open_again(&err), -ENOSPC));
+	cr_expect(lt(int, access(session.arena_path, F_OK), 0), "nothing is left");
 }
 
 /* Who makes a mapped file shorter ends the processes that use it. */

@@ -47,6 +47,7 @@ static struct {
 	int stopped;
 	uint8_t overflow;
 	size_t completed; /* samples in the image afterwards */
+	uint64_t late_ns; /* that the third and later ones begin later */
 	unsigned times;
 	unsigned initialised; /* images that were emptied */
 } decoding;
@@ -74,10 +75,11 @@ static CUptiResult empty(struct gt_pm_pm_data_initialize *params)
 	return CUPTI_SUCCESS;
 }
 
-/* Samples of 100 ns from 1000 on. */
+/* Samples of 100 ns from 1000 on, if none is late. */
 static CUptiResult sample_info(struct gt_pm_pm_sample_info *params)
 {
-	params->start_ns = 1000 + 100 * params->sample;
+	params->start_ns =
+		1000 + 100 * params->sample + (params->sample < 2 ? 0 : decoding.late_ns);
 	params->end_ns = params->start_ns + 100;
 	return CUPTI_SUCCESS;
 }
@@ -96,9 +98,12 @@ static struct gt_pm pm = {
 	.cuptiPmSamplingCounterDataGetSampleInfo = sample_info,
 };
 
+static struct gt_pm_sample gap; /* the last one that was told */
+
 static void count(void *context, const struct gt_pm_sample *sample)
 {
-	(void)sample;
+	if (!sample->values)
+		gap = *sample;
 	++*(unsigned *)context;
 }
 
@@ -129,6 +134,24 @@ Test(pm_sampler, tells_what_was_decoded)
 	cr_expect(eq(uint, told, 4));
 	cr_expect(eq(uint, decoding.times, 1));
 	cr_expect(not(sampler.was_full));
+}
+
+Test(pm_sampler, tells_when_a_single_sample_was_lost)
+{
+	struct gt_pm_sampler sampler;
+	unsigned told;
+
+	decoding.stopped = END_OF_DATA;
+	decoding.completed = 5;
+	decoding.late_ns = 100;
+	cr_expect(eq(int, decode_with(&sampler, &told), 0));
+	cr_expect(eq(uint, told, 4 + 1));
+	cr_expect(eq(u64, gap.start_ns, 1200));
+	cr_expect(eq(u64, gap.end_ns, 1300));
+
+	decoding.late_ns = 40; /* no clock is exact */
+	cr_expect(eq(int, decode_with(&sampler, &told), 0));
+	cr_expect(eq(uint, told, 4));
 }
 
 /* CUPTI says so by a flag, or by a result. */

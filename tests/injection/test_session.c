@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
+#include "fakes/cuda_state.h"
 #include "format/file/series.h"
 #include "format/recording.h"
 #include "include/gputrace/gputrace.h"
@@ -562,6 +563,33 @@ Test(session, lets_no_pool_go_while_it_is_asked)
 	gt_session_stop(session);
 }
 
+static void end_own(uint64_t pool, struct gputrace_pool_stats *stats, void *api)
+{
+	(void)stats;
+	((const struct gputrace_api *)api)->pool_destroy(pool);
+	answered++;
+	sem_post(&asked);
+}
+
+/* It does not wait for itself, which would be for ever. */
+Test(session, lets_a_pool_end_itself_when_it_is_asked, .timeout = 30)
+{
+	const struct gputrace_pool what = {
+		.struct_size = sizeof(what), .device = -1, .name = "cache"};
+	const struct gputrace_api *api;
+
+	sem_init(&asked, 0, 0);
+	setenv("GPUTRACE_OUTPUT", folder, 1);
+	setenv("GPUTRACE_POOLS", "1", 1);
+	api = gputrace_get_api(GPUTRACE_API_VERSION);
+	cr_assert(ne(ptr, (void *)(uintptr_t)api, NULL));
+	api->pool_pull(api->pool_create(&what), end_own, (void *)(uintptr_t)api, 1000000);
+	cr_assert(eq(int, sem_wait(&asked), 0));
+	gt_session_stop(session);
+	cr_expect(eq(u32, answered, 1), "it is asked no more");
+	cr_expect(eq(sz, count(GT_RECORD_pool_end), 1));
+}
+
 /* Covers SOURCE(kernel_counters). */
 Test(session, reads_counters_of_the_launches_that_are_chosen)
 {
@@ -674,6 +702,21 @@ Test(session, profiles_one_launch_at_a_time)
 	cr_expect(eq(sz, count(GT_RECORD_kernel), 800));
 	cr_expect(eq(sz, count(GT_RECORD_profiled_launch), 600));
 	cr_expect(eq(sz, count(GT_RECORD_profiled_value), 600));
+	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
+}
+
+/* The driver gives handles again. */
+Test(session, profiles_in_a_context_with_the_handle_of_one_that_ended)
+{
+	start("GPUTRACE_KERNEL_COUNTERS=memory");
+	use_cuda();
+	launch(2);
+	/* The fake driver gives none again: what follows is as of another context. */
+	fake_tell_resource(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, context, NULL, NULL);
+	launch(3);
+	gt_session_stop(session);
+	cr_expect(eq(sz, count(GT_RECORD_kernel), 2 + 3));
+	cr_expect(eq(sz, count(GT_RECORD_profiled_launch), 2 + 3));
 	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
 }
 

@@ -436,6 +436,52 @@ Test(replay, has_handles_that_copies_bring_as_they_are_here)
 	end(&made);
 }
 
+/* The last copy tells what is there afterwards. */
+Test(replay, has_the_handle_that_the_last_of_several_copies_brings)
+{
+	const uint64_t handles[] = {0x7000000000000, 0x7000000000001};
+	const uint64_t none = 0;
+	struct gt_bundle_object object;
+	struct gt_bundle_step launch;
+	struct gt_bundle_memory *table;
+	struct gt_bundle *bundle;
+	struct gt_blob blobs[2];
+	struct made made;
+
+	begin(&made);
+	add_table(&made, handles[0]);
+	bundle = &made.on_disk.bundle;
+	table = &bundle->memory.rows[1];
+	object = bundle->objects.rows[0];
+	object.value = handles[1];
+	*gt_array_push(&bundle->objects) = object;
+	launch = bundle->steps.rows[0];
+	bundle->steps.count = bundle->handles.count = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		blobs[i] = test_bundle_blob(&made.on_disk, &handles[i], sizeof(handles[i]));
+		*gt_array_push(&bundle->steps) = (struct gt_bundle_step){
+			.kind = GT_BUNDLE_STEP_copy,
+			.to = table->address,
+			.bytes = sizeof(handles[i]),
+			.rows = 1,
+			.slices = 1,
+			.event = GT_BUNDLE_NONE,
+			.parameters = blobs[i],
+		};
+		*gt_array_push(&bundle->handles) =
+			(struct gt_bundle_handle){.memory = GT_BUNDLE_NONE, .step = i, .object = i};
+	}
+	*gt_array_push(&bundle->steps) = launch;
+	gt_array_each(struct gt_bundle_pointer, pointer, &bundle->pointers)
+		pointer->step = 2;
+	table->same = false;
+	table->before = test_bundle_blob(&made.on_disk, &none, sizeof(none));
+	table->after = blobs[1];
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(made.result.verified, "the table has the second handle of here afterwards");
+	end(&made);
+}
+
 /* Drivers may count textures and surfaces apart: a number is then that of one of each. */
 Test(replay, takes_a_number_that_is_two_handles_for_the_first)
 {
@@ -513,6 +559,12 @@ static bool every_second(void *context)
 	return ++*(int *)context % 2 == 0;
 }
 
+/* That of the run which every_second was asked about. */
+static double clock_of_every_second(void *context)
+{
+	return *(int *)context % 2 == 0 ? 500 : 1500;
+}
+
 Test(replay, throws_out_runs_with_throttled_clocks)
 {
 	struct made made;
@@ -522,12 +574,14 @@ Test(replay, throws_out_runs_with_throttled_clocks)
 	test_bundle_add_launch(&made.on_disk);
 	set_image(&made);
 	made.options.throttled = every_second;
+	made.options.sm_mhz = clock_of_every_second;
 	made.options.context = &asked;
 	made.options.within = 0;
 	made.options.least_runs = made.options.most_runs = 8;
 	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
 	cr_expect(eq(u32, made.result.times.thrown_out, 4));
 	cr_expect(eq(sz, made.result.times.ns.count, 4));
+	cr_expect(eq(dbl, made.result.times.sm_mhz, 1500), "they are in no median");
 	end(&made);
 }
 
@@ -726,6 +780,24 @@ Test(work, is_not_known_where_a_second_run_writes_less)
 	end(&made);
 }
 
+/* Where what is written differs as well a sector may be as before by chance, but not half of them. */
+Test(work, is_not_known_where_runs_differ_and_the_second_writes_much_less)
+{
+	float after[BUNDLE_ELEMENTS];
+	struct made made;
+
+	for (int i = 0; i < BUNDLE_ELEMENTS; i++)
+		after[i] = 1000;
+	begin(&made);
+	add_kernel(&made, "replay_waning", after);
+	made.options.verify = false;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(str, made.result.times.doubt,
+	             "a second run from the same memory wrote less than the first one: 512 of 1024 "
+	             "bytes of memory 1 are as before it"));
+	end(&made);
+}
+
 /* It counts its runs in the process: each state of the cache has one of its own. */
 static void expect_weary(enum gt_l2_state l2)
 {
@@ -815,6 +887,29 @@ Test(work, is_timed_in_other_states_of_the_cache_where_that_is_asked)
 	cr_assert(eq(int, run_again(&made), 0), "%s", made.err.text);
 	cr_expect(eq(dbl, made.result.times.by_state[GT_L2_cold], 10000));
 	cr_expect(isnan(made.result.times.by_state[GT_L2_warm]));
+	end(&made);
+}
+
+/* Room for one copy of y or x, and what is never taken. */
+static CUresult tell_memory(size_t *free_bytes, size_t *total)
+{
+	*total = (size_t)1 << 30;
+	*free_bytes = ((size_t)256 << 20) + SIZE;
+	return CUDA_SUCCESS;
+}
+
+/* Of what changes there is a copy all the time. */
+Test(work, is_timed_as_it_is_where_there_is_room_for_copies_of_the_rest)
+{
+	struct made made;
+
+	begin(&made);
+	made.cuda.memory_info = tell_memory;
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	made.options.compare_states = true;
+	cr_assert(eq(int, replay(&made), 0), "%s", made.err.text);
+	cr_expect(eq(dbl, made.result.times.by_state[GT_L2_as_is], 10000));
 	end(&made);
 }
 

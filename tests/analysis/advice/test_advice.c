@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/advice/advice.h"
 
+#include <stdio.h>
+
 #include "analysis/check_advice.h"
 #include "base/strings.h"
 #include "model/kinds/memory.h"
@@ -572,6 +574,24 @@ Test(advice, on_clocks_is_not_given_for_being_idle_nor_without_samples)
 	ask_again();
 	expect_silence("throttling");
 	expect_text(not_asked("throttling"), "");
+	done();
+}
+
+Test(advice, counts_rules_with_nothing_to_go_by_once_whatever_gpus_there_are)
+{
+	size_t not_asked = 0;
+	char words[64];
+
+	scene_begin(1000);
+	trace_kernel(&trace, stream, shape, 0, 1000);
+	trace_kernel(&trace, trace_stream(&trace, process, trace_device(&trace)), shape, 0, 1000);
+	ask();
+	for (size_t i = 0; i < row_count(&advice, "rules"); i++)
+		not_asked += !cell(&advice, "rules", i, "not_asked")->unknown;
+	cr_expect(gt(sz, not_asked, 0));
+	snprintf(words, sizeof(words), "%zu of %zu rules had nothing", not_asked,
+	         row_count(&advice, "rules"));
+	cr_expect(has_remark(&advice, words), "%s", words);
 	done();
 }
 

@@ -193,6 +193,17 @@ Test(bandwidth, adds_up_all_samples_of_a_gpu)
 	expect_count(&result, "devices", 0, "sampled_ns", 1200 * US);
 }
 
+Test(bandwidth, has_no_time_of_samples_that_were_lost)
+{
+	static const double bytes[] = {1e6, NAN, 2e6};
+
+	launch(NONE, 10, 0, 300 * US);
+	scene_sample(bytes, bytes, 3);
+	report();
+	expect_count(&result, "devices", 0, "sampled_bytes", 6000000);
+	expect_count(&result, "devices", 0, "sampled_ns", 200 * US);
+}
+
 Test(bandwidth, says_that_kernels_were_never_alone)
 {
 	static const double bytes[] = {0, 1e6, 1e6, 0};

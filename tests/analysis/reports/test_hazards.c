@@ -400,6 +400,21 @@ Test(hazards, are_none_behind_a_value_that_was_waited_for)
 	look(0);
 }
 
+/* The write before it is not the one that it waits for. */
+Test(hazards, are_not_claimed_behind_a_value_that_is_written_after_the_wait)
+{
+	add_sync(GT_SYNC_WRITE_VALUE, first, 50)->address = 0x50;
+	struct gt_sync *wait = add_sync(GT_SYNC_WAIT_VALUE, second, 60);
+
+	wait->address = 0x50;
+	wait->record = 2;
+	fill(first, 100, MEMORY);
+	add_sync(GT_SYNC_WRITE_VALUE, first, 150)->address = 0x50;
+	copy(second, 200, MEMORY);
+	look(0);
+	cr_expect(has_remark(&result, "nothing is said"));
+}
+
 Test(hazards, are_not_claimed_where_a_stream_waits_for_what_nobody_sees)
 {
 	fill(first, 100, MEMORY);

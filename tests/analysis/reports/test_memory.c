@@ -223,6 +223,24 @@ Test(memory, rises_in_ranges_and_what_they_keep_is_their_growth)
 	scene_end();
 }
 
+/* A range that is entered again and again. */
+Test(memory, rises_as_far_as_in_the_worst_range_of_a_path)
+{
+	static const gt_size sizes[] = {200, 300, 100};
+
+	scene_begin(1000);
+	for (gt_time i = 0; i < 3; i++)
+		allocate_in(trace_range(&trace, thread, GT_NONE, "step", 10 + 100 * i,
+		                        90 + 100 * i),
+		            sizes[i], 20 + 100 * i, 50 + 100 * i);
+	run_report(&result, "memory", &trace);
+	cr_assert(eq(sz, row_count(&result, "ranges"), 1));
+	expect_count(&result, "ranges", 0, "ranges", 3);
+	expect_count(&result, "ranges", 0, "rise_bytes", 300);
+	expect_count(&result, "ranges", 0, "peak_bytes", 300);
+	scene_end();
+}
+
 /* In the very nanosecond in which the range ends. */
 Test(memory, that_a_range_asks_for_last_is_its_rise)
 {

@@ -342,6 +342,22 @@ Test(waits, charge_a_gap_once)
 	expect_count(&result, "blocked", 0, "at_once", 1);
 }
 
+Test(waits, charge_a_gap_once_where_two_threads_waited_until_it_began)
+{
+	const gt_id other = trace_thread(&trace, process, 102);
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+
+	add_synchronize(110, 1010, kernel);
+	add_synchronize(112, 1012, kernel);
+	trace.syncs.rows[1].thread = other;
+	trace.api_calls.rows[2].thread = other;
+	add_work(first, 1500, 1600, 1700);
+	run_report(&result, "waits", &trace);
+	expect_count(&result, "blocked", 0, "calls", 2);
+	expect_count(&result, "blocked", 0, "emptied", 1);
+	expect_count(&result, "blocked", 0, "gap_ns", 600);
+}
+
 /* The other thread waits from before the first gap until after it, and empties the GPU later. */
 Test(waits, charge_each_gap_where_several_threads_wait_at_once)
 {

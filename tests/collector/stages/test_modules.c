@@ -62,6 +62,22 @@ Test(modules, were_loaded_since_their_call_began)
 	gt_trace_release(&trace);
 }
 
+/* The program made the outer one; the rest of that is no part of loading. */
+Test(modules, that_a_call_inside_of_a_call_loads_are_the_outer_ones)
+{
+	struct gt_trace trace;
+
+	call_cuda(1000000, 1000800, 1);
+	recording_add(&recording, api_call, .start_ns = 1000100, .end_ns = 1000750,
+	              .correlation = 2, .function = STRING_LAUNCH, .thread = TID,
+	              .flags = GT_RECORD_NESTED);
+	add_module(1, 1000700);
+	trace = done();
+	cr_expect(eq(u32, trace.modules.rows[0].api_call, 0));
+	cr_expect(eq(dbl, trace.modules.rows[0].load_ns, 600));
+	gt_trace_release(&trace);
+}
+
 /* What gputrace did with the first is no part of loading the second. */
 Test(modules, of_one_call_were_loaded_one_after_the_other)
 {

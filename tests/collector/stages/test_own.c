@@ -88,6 +88,41 @@ Test(own, is_in_no_class_of_the_ledger_but_its_own)
 	gt_trace_release(&trace);
 }
 
+/* Launches with the ids 1 to 3, of which the counters of that with the id 2 were read: of a graph. */
+static void add_counted_process(uint32_t pid, bool is_counted)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "node-%u-1", pid);
+	recording_begin(&recording, name);
+	recording_add_basics(&recording, pid);
+	for (uint32_t id = 1; id <= 3; id++) {
+		recording_add_call(&recording, 2000 + id, id);
+		recording_add_kernel(&recording, 3000 + 100 * id, id);
+	}
+	recording_add(&recording, profiled_launch, .start_ns = 2000, .end_ns = 4000,
+	              .correlation = 2, .passes = 1, .kind = is_counted);
+	recording_end(&recording, true);
+}
+
+/* Ids of launches begin anew in each process. */
+Test(own, kernels_of_cupti_are_known_by_process)
+{
+	struct gt_trace trace;
+	uint32_t kernels[3] = {0};
+
+	add_counted_process(1, false);
+	add_counted_process(2, true);
+	add_counted_process(3, false);
+	trace = collect(&recording);
+	gt_array_each(const struct gt_kernel, kernel, &trace.kernels)
+		kernels[gt_trace_stream_process(&trace, kernel->stream)]++;
+	cr_expect(eq(u32, kernels[0], 3));
+	cr_expect(eq(u32, kernels[1], 2));
+	cr_expect(eq(u32, kernels[2], 3));
+	gt_trace_release(&trace);
+}
+
 Test(own, is_known_by_process)
 {
 	struct gt_trace trace;

@@ -777,6 +777,37 @@ Test(drain, puts_samples_together_series_by_series)
 	cr_expect(seen[1] == 1 && seen[2] == 1);
 }
 
+/* The smallest there are: a slot holds more of them than are put together at a time. */
+Test(drain, loses_no_sample_of_a_slot_that_is_full_of_them)
+{
+	static uint64_t times[GT_CHUNK_MAX_RECORDS];
+	struct gt_slot *slot = gt_arena_take(&test.arena, GT_SLOT_RECORDS);
+	struct gt_samples samples = {.times_ns = times};
+	struct gt_reader reader;
+	struct gt_chunk chunk;
+	uint64_t added = 0;
+	uint64_t found = 0;
+
+	while (GT_RECORD_BYTES - slot->used >= sizeof(struct gt_entry) + sizeof(struct gt_sample)) {
+		struct gt_sample *sample =
+			add_entry(&test, slot, GT_RECORD_SERIES, sizeof(*sample));
+
+		sample->time_ns = ++added;
+		sample->series = 1;
+	}
+	drain_slot(slot);
+	cr_assert(eq(int, capture_read(&reader, capture.bytes, capture.size, scratch), 0));
+	while (gt_reader_next(&reader, &chunk) > 0) {
+		if (chunk.header.kind != GT_RECORD_SERIES)
+			continue;
+		samples.count = chunk.header.count;
+		cr_assert(eq(int, gt_series_decode(chunk.payload, chunk.header.raw, &samples), 0));
+		for (uint32_t i = 0; i < samples.count; i++)
+			cr_assert(eq(u64, times[i], ++found));
+	}
+	cr_expect(eq(u64, found, added));
+}
+
 Test(drain, writes_each_string_once)
 {
 	uint32_t last = 0;

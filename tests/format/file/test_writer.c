@@ -193,6 +193,16 @@ static void write_three(struct capture *capture, size_t limit)
 	gt_writer_records(&capture->writer, GT_RECORD_ledger, &ledger, 1, origin);
 }
 
+Test(writer, counts_each_record_that_a_full_disk_refuses)
+{
+	struct capture capture;
+
+	write_three(&capture, GT_FILE_HEADER_SIZE);
+	cr_expect(eq(u64, capture.writer.failed, 3));
+	cr_expect(eq(u64, capture.writer.failed_records, 1 + 20 + 1));
+	capture_release(&capture);
+}
+
 Test(writer, leaves_a_readable_file_on_a_full_disk)
 {
 	struct capture whole;

@@ -819,6 +819,23 @@ Test(bundle, has_copies_of_slices_and_of_the_host)
 	free(text);
 }
 
+Test(bundle, has_launches_of_the_largest_grid_that_gpus_run)
+{
+	static const struct change change = {"\"grid\":[2,1,1]",
+	                                     "\"grid\":[2147483647,65535,65535]", ""};
+	struct gt_error err = {0};
+	char *text = manifest();
+	char *other = changed(text, &change);
+
+	cr_assert(eq(int, gt_bundle_parse(&bundle, other, strlen(other), "b", &err), 0), "%s",
+	          err.text);
+	cr_expect(eq(u32, bundle.steps.rows[2].grid[0], 2147483647));
+	cr_expect(eq(u32, bundle.steps.rows[2].grid[1], 65535));
+	cr_expect(eq(u32, bundle.steps.rows[2].grid[2], 65535));
+	free(other);
+	free(text);
+}
+
 Test(bundle, with_members_of_a_later_release_is_read_without_them)
 {
 	static const struct change change = {"\"kind\":\"device\"",
