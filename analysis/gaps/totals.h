@@ -43,8 +43,8 @@ struct gt_gap_totals {
 void gt_gap_totals_init(struct gt_gap_totals *totals, const struct gt_thread_calls *calls);
 void gt_gap_totals_release(struct gt_gap_totals *totals);
 
-/* As gt_hear_gap. */
-void gt_gap_totals_hear(void *totals, gt_id device, const struct gt_gap *gap);
+/* A gt_hear_gap, whose hearer is a struct gt_gap_totals. */
+void gt_gap_totals_hear(void *hearer, gt_id device, const struct gt_gap *gap);
 
 /* Those that took most first, once all are seen. */
 void gt_gap_totals_sort(struct gt_gap_totals *totals);
