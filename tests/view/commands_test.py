@@ -26,7 +26,7 @@ COMMANDS = json.loads((HERE.parents[1] / "viewer-assets" / "startup-commands.jso
 NAMES_OF_THE_UI = ["GPU", "Hardware Queues", "Counters", "CUDA", "GPU 0", "Device #0", "Context #1"]
 # Groups of the hardware counters that run --counters samples, of which no recording here has any.
 SAMPLED = re.findall(r'^COUNTER\(\w+, "[^"]*", \w+, \w+, "([^"]+)"',
-                     (HERE.parents[1] / "format" / "pm_counters.def").read_text(), re.MULTILINE)
+                     (HERE.parents[1] / "format" / "kinds" / "pm_counters.def").read_text(), re.MULTILINE)
 # What is in a trace, by the name that the UI shows.
 NAMES = {
     "processes": "select name || ' ' || pid as name from process where pid > 0",
