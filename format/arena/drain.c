@@ -335,19 +335,37 @@ static void make_nanoseconds(const struct gt_drain *drain, uint8_t *at)
 }
 
 /*
- * What a thread leaves for the drain to fill in: texts, itself, nanoseconds of its readings of the
- * clock, and that a call did not return.
+ * Copies a record of a thread that may be writing its end just now, and what else is known at its
+ * end only: the row has an end if the record had one before the rest of it was read. False: it has
+ * none, though it is of a kind that ends.
  */
-static void complete(const struct gt_drain *drain, const struct gt_slot *slot,
+static bool copy_record(const struct gt_record_info *info, const uint8_t *record, uint8_t *row)
+{
+	uint64_t end;
+
+	if (!gt_record_has_times(info)) {
+		memcpy(row, record, info->size);
+		return true;
+	}
+	/* Pairs with the release in gt_emit_set_end. */
+	end = __atomic_load_n((const uint64_t *)(record + info->fields[1].offset),
+	                      __ATOMIC_ACQUIRE);
+	memcpy(row, record, info->size);
+	memcpy(row + info->fields[1].offset, &end, sizeof(end));
+	return end != 0;
+}
+
+/*
+ * Makes the row of a record, with what its thread leaves for the drain to fill in: texts, the
+ * thread itself, nanoseconds of readings of the clock, and that a call did not return.
+ */
+static void make_row(const struct gt_drain *drain, const struct gt_slot *slot,
                      const struct gt_record_info *info, const struct gt_entry *entry, uint8_t *row)
 {
 	const uint8_t *record = (const uint8_t *)(entry + 1);
 	uint32_t flags = drain->config.record_flags;
-	uint64_t end = 1;
 
-	if (gt_record_has_times(info))
-		memcpy(&end, row + info->fields[1].offset, sizeof(end));
-	if (end == 0)
+	if (!copy_record(info, record, row))
 		flags |= GT_RECORD_UNFINISHED;
 	for (uint32_t i = 0; i < info->field_count; i++) {
 		const enum gt_role role = info->fields[i].role;
@@ -383,23 +401,6 @@ static void drain_sample(struct gt_drain *drain, const struct gt_entry *entry)
 	(void)gt_staging_add(drain->staging, sample);
 }
 
-/*
- * Copies a record of a thread that may be writing its end just now, and what else is known at its
- * end only: the row has an end if the record had one before the rest of it was read.
- */
-static void copy_record(const struct gt_record_info *info, const uint8_t *record, uint8_t *row)
-{
-	const bool ends = gt_record_has_times(info);
-	const uint32_t at = ends ? info->fields[1].offset : 0;
-	uint64_t end = 0;
-
-	if (ends) /* pairs with the release in gt_emit_set_end */
-		end = __atomic_load_n((const uint64_t *)(record + at), __ATOMIC_ACQUIRE);
-	memcpy(row, record, info->size);
-	if (ends)
-		memcpy(row + at, &end, sizeof(end));
-}
-
 static void drain_entry(struct gt_drain *drain, const struct gt_slot *slot,
                         const struct gt_entry *entry)
 {
@@ -413,8 +414,7 @@ static void drain_entry(struct gt_drain *drain, const struct gt_slot *slot,
 	if (capacity_of(info) == 0 || entry->bytes < info->size)
 		return;
 	row = push(drain, entry->kind);
-	copy_record(info, (const uint8_t *)(entry + 1), row);
-	complete(drain, slot, info, entry, row);
+	make_row(drain, slot, info, entry, row);
 	drain->api_calls += entry->kind == GT_RECORD_api_call;
 	drain->nvtx_calls += gt_record_is_nvtx(entry->kind);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A session whose process closes every descriptor but the standard ones and puts its own file in
- * their place, round after round, while threads launch: no
- * byte goes into that file, and every call is recorded.
+ * their place, round after round, while threads launch: no byte goes into that file, and every call
+ * is recorded.
  */
 #include <fcntl.h>
 #include <pthread.h>
