@@ -12,7 +12,7 @@
 #include "support/check.h"
 
 /* Real kernels: mangled name, short name, family, origin, with tabs between them. */
-#define NAMES GT_TEST_DATA "/model/kernel_names.tsv"
+#define NAMES GT_TEST_DATA "/model/naming/kernel_names.tsv"
 
 static void expect_short(const char *full, const char *expected)
 {
