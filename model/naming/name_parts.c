@@ -11,7 +11,8 @@ static bool ends_word(const struct gt_name *name, size_t at, const char *word)
 {
 	const size_t length = strlen(word);
 
-	return at >= length && memcmp(name->text + at - length, word, length) == 0;
+	return at >= length && at <= name->length &&
+	       memcmp(name->text + at - length, word, length) == 0;
 }
 
 /* A "<" or ">" that is an operator, or part of one: "->", "operator<", "(a)<(b)". */

@@ -13,6 +13,9 @@
 enum {
 	MOST_STEPS = 1 << 8, /* past ranges that have ended: nothing real has as many in a row */
 	MOST_OPEN = 1 << 12, /* ranges open at once that a path is made of anew */
+	/* Steps up chains for all paths that are made anew: so many, and so many for each range. */
+	MOST_WALKED = 1 << 20,
+	MOST_WALKED_EACH = 1 << 6,
 };
 
 static const char no_name[] = "(no name)";
@@ -28,15 +31,22 @@ static gt_time end_of(const struct gt_ranges *ranges, gt_id row)
 	return gt_range_end(&ranges->trace->ranges.rows[row]);
 }
 
-/* The first from this row upwards that ends after a moment. */
-static gt_id open_from(const struct gt_ranges *ranges, gt_id row, gt_time at_ns)
+/* The first from this row upwards that ends after a moment. walked: grows by the steps. */
+static gt_id walk_to_open(const struct gt_ranges *ranges, gt_id row, gt_time at_ns, size_t *walked)
 {
-	for (size_t steps = 0; row != GT_NONE && steps < MOST_STEPS; steps++) {
+	for (size_t steps = 0; row != GT_NONE && steps < MOST_STEPS; steps++, ++*walked) {
 		if (end_of(ranges, row) > at_ns)
 			return row;
 		row = ranges->outlasting[row];
 	}
 	return GT_NONE;
+}
+
+static gt_id open_from(const struct gt_ranges *ranges, gt_id row, gt_time at_ns)
+{
+	size_t walked = 0;
+
+	return walk_to_open(ranges, row, at_ns, &walked);
 }
 
 /* The next around it on its own thread. */
@@ -129,9 +139,16 @@ static gt_id add_path(struct gt_ranges *ranges, gt_id outer, gt_id name)
 	return row;
 }
 
+static bool walked_too_far(const struct gt_ranges *ranges)
+{
+	return ranges->walked / MOST_WALKED_EACH >
+	       ranges->trace->ranges.count + MOST_WALKED / MOST_WALKED_EACH;
+}
+
 /*
  * The path of the chain above a range that begins in it, and until when it stays whole. Where all
- * ranges lie in one another it is the path of the next around.
+ * ranges lie in one another it is the path of the next around, and so it is once paths that are
+ * made anew took more steps than any real recording needs.
  */
 static gt_id path_around(struct gt_ranges *ranges, gt_id around, gt_time at_ns,
                          gt_time *whole_until_ns)
@@ -143,12 +160,14 @@ static gt_id path_around(struct gt_ranges *ranges, gt_id around, gt_time at_ns,
 	if (around == GT_NONE)
 		return GT_NONE;
 	*whole_until_ns = ranges->whole_until_ns[around];
-	if (*whole_until_ns > at_ns)
+	if (*whole_until_ns > at_ns || walked_too_far(ranges))
 		return ranges->path_of[around];
 	*whole_until_ns = INT64_MAX;
 	for (gt_id row = around; row != GT_NONE && chain.count < MOST_OPEN;
-	     row = own_around(ranges, row, at_ns))
+	     row = walk_to_open(ranges, ranges->around[row], at_ns, &ranges->walked)) {
 		*gt_array_push(&chain) = row;
+		ranges->walked++;
+	}
 	for (size_t i = chain.count; i-- > 0;) {
 		const gt_id row = chain.rows[i];
 

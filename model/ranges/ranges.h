@@ -66,6 +66,7 @@ struct gt_ranges {
 	gt_id *outlasting;         /* by row of ranges: the next around it that ends after it */
 	bool for_others;           /* a range was begun for one of another thread */
 	gt_time *whole_until_ns;   /* by row of ranges: when the first of its path ends */
+	size_t walked;             /* steps up chains for paths that were made anew */
 	struct gt_known name_rows; /* by domain and text */
 	struct gt_known path_rows; /* by outer path and name */
 };

@@ -34,6 +34,16 @@ Test(short_name, leaves_of_a_function_what_tells_it_apart)
 	             "f<g<double>>");
 }
 
+/* Its bytes are all that there are: the address sanitizer sees a read of one more. */
+Test(short_name, reads_no_byte_behind_a_name)
+{
+	char *const full = strdup("f b");
+
+	cr_expect(lt(int, gt_origin_of(full), GT_ORIGIN_COUNT));
+	expect_short(full, "f b");
+	free(full);
+}
+
 Test(short_name, is_the_name_itself_where_that_is_no_cpp)
 {
 	expect_short("triton_red_fused_add_0", "triton_red_fused_add_0");

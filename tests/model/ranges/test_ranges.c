@@ -167,6 +167,22 @@ Test(ranges, that_lie_in_themselves_end_somewhere)
 	end();
 }
 
+/* Each is the parent of the next and ends long after it began: no chain stays whole. */
+Test(ranges, that_overlap_by_the_thousand_cost_no_more_than_so_many_steps_each)
+{
+	enum { RANGES = 40000, LENGTH = 3000 };
+	gt_id last = GT_NONE;
+
+	begin();
+	for (gt_time i = 0; i < RANGES; i++)
+		last = trace_range(&trace, thread, last, "open", i, i + LENGTH);
+	gt_ranges_init(&ranges, &trace);
+	cr_expect(le(sz, ranges.walked, (1 << 20) + 64 * RANGES + 2 * LENGTH));
+	cr_expect(eq(u32, ranges.paths.rows[ranges.path_of[LENGTH - 1]].depth, LENGTH - 1));
+	cr_expect(ne(u32, ranges.path_of[last], GT_NONE));
+	end();
+}
+
 Test(ranges, too_deep_for_a_text_show_where_they_end)
 {
 	gt_id range = GT_NONE;
