@@ -11,7 +11,9 @@
 #include "replay/activity.h"
 #include "replay/estimate.h"
 #include "replay/restored.h"
+#include "replay/role.h"
 #include "replay/steps.h"
+#include "replay/times.h"
 #include "replay/work.h"
 
 #define WARM_NS     INT64_C(100000000) /* clocks rise when a GPU begins to work */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "model/bundle/excerpt.h"
 #include "replay/restored.h"
+#include "replay/result.h"
 #include "replay/steps.h"
 #include "replay/variant.h"
 #include "replay/verify.h"

@@ -249,10 +249,3 @@ int gt_replay_run(const struct gt_bundle *bundle, const struct gt_cuda *cuda,
 		memcpy(result->times.no_cupti, no_cupti, sizeof(no_cupti));
 	return code;
 }
-
-void gt_replay_result_release(struct gt_replay_result *result)
-{
-	gt_array_release(&result->times.ns);
-	gt_array_release(&result->buffers);
-	*result = (struct gt_replay_result){.first_bad_step = GT_BUNDLE_NONE};
-}

@@ -11,7 +11,7 @@
 #include "replay/gpu.h"
 #include "replay/layout.h"
 #include "replay/objects.h"
-#include "replay/replay.h"
+#include "replay/options.h"
 
 /* What memory is reset to. */
 struct gt_restored_master {

@@ -8,7 +8,7 @@
 
 #include "replay/commands.h"
 #include "replay/gpu.h"
-#include "replay/replay.h"
+#include "replay/options.h"
 
 struct gt_bundle;
 struct gt_restored;

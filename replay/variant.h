@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "replay/replay.h"
+#include "replay/options.h"
 
 struct gt_bundle_function;
 struct gt_bundle_step;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "replay/replay.h"
+#include "replay/result.h"
 #include "replay/restored.h"
 #include "replay/roles.h"
 #include "replay/steps.h"

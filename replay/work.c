@@ -10,8 +10,9 @@
 #include "model/bundle/bundle.h"
 #include "replay/compare.h"
 #include "replay/gpu.h"
-#include "replay/replay.h"
+#include "replay/options.h"
 #include "replay/restored.h"
+#include "replay/role.h"
 #include "replay/steps.h"
 #include "replay/variant.h"
 

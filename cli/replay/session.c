@@ -31,6 +31,7 @@
 #include "replay/gpu.h"
 #include "replay/gpu_state.h"
 #include "replay/rehearsal.h"
+#include "replay/roles.h"
 #include "replay/variant.h"
 
 /* Launches being run again on a GPU. */
