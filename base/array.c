@@ -19,6 +19,11 @@ void *gt_allocate(size_t size)
 	return or_stop(malloc(size ? size : 1));
 }
 
+void *gt_allocate_zeroed(size_t count, size_t size)
+{
+	return or_stop(calloc(count ? count : 1, size ? size : 1));
+}
+
 void *gt_array_grow(void *rows, size_t count, size_t *capacity, size_t row_size)
 {
 	if (count < *capacity)

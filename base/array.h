@@ -40,6 +40,9 @@
 /* Memory of the program's own; never NULL: running out ends the program with one line. */
 void *gt_allocate(size_t size);
 
+/* Room for count elements of a size, all bytes 0, under the same rules. */
+void *gt_allocate_zeroed(size_t count, size_t size);
+
 /* Memory of gt_allocate, or NULL, made room for count elements; never NULL itself. */
 void *gt_array_resize(void *rows, size_t count, size_t row_size);
 

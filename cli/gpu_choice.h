@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "replay/gpu.h"
+#include "replay/gpu/gpu.h"
 
 struct gt_error;
 

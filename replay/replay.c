@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "model/bundle/bundle.h"
-#include "replay/activity.h"
-#include "replay/measure.h"
-#include "replay/restored.h"
-#include "replay/steps.h"
-#include "replay/verify.h"
+#include "replay/measure/activity.h"
+#include "replay/measure/measure.h"
+#include "replay/memory/restored.h"
+#include "replay/steps/steps.h"
+#include "replay/verify/verify.h"
 
 /* A run over poison that takes so much longer than the others does not end. */
 #define POISON_TIMES    1000

@@ -2,8 +2,8 @@
 #ifndef GT_REPLAY_REPLAY_H
 #define GT_REPLAY_REPLAY_H
 
-#include "replay/options.h"
-#include "replay/result.h"
+#include "replay/types/options.h"
+#include "replay/types/result.h"
 
 struct gt_bundle;
 struct gt_cuda;

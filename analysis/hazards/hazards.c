@@ -92,14 +92,6 @@ static gt_id *no_ids(size_t count)
 	return ids;
 }
 
-static void *zeroed(size_t size)
-{
-	void *memory = gt_allocate(size + 1);
-
-	memset(memory, 0, size + 1);
-	return memory;
-}
-
 static void index_accesses(struct finder *finder)
 {
 	const struct gt_trace *trace = finder->trace;
@@ -114,8 +106,9 @@ static void index_accesses(struct finder *finder)
 		finder->next_access[row] = finder->first_access[call];
 		finder->first_access[call] = row;
 	}
-	finder->told = zeroed(trace->api_calls.count);
-	finder->was_updated = zeroed(trace->graph_execs.count);
+	finder->told = gt_allocate_zeroed(trace->api_calls.count, sizeof(*finder->told));
+	finder->was_updated =
+		gt_allocate_zeroed(trace->graph_execs.count, sizeof(*finder->was_updated));
 	gt_array_each(const struct gt_graph_call, call, &trace->graph_calls)
 		if (call->kind == GT_GRAPH_CALL_UPDATE && call->exec < trace->graph_execs.count)
 			finder->was_updated[call->exec] = true;

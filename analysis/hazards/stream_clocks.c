@@ -17,14 +17,6 @@ static gt_id process_of_context(const struct gt_trace *trace, gt_id context)
 	return context < trace->contexts.count ? trace->contexts.rows[context].process : GT_NONE;
 }
 
-static void *zeroed(size_t count, size_t size)
-{
-	void *rows = gt_allocate((count + 1) * size);
-
-	memset(rows, 0, (count + 1) * size);
-	return rows;
-}
-
 static void add_stream(struct gt_clocks *clocks, gt_id stream)
 {
 	const struct gt_trace *trace = clocks->trace;
@@ -53,22 +45,24 @@ void gt_clocks_init(struct gt_clocks *clocks, const struct gt_trace *trace, cons
 {
 	*clocks = (struct gt_clocks){
 		.trace = trace,
-		.slot_of = zeroed(trace->streams.count, sizeof(*clocks->slot_of)),
-		.streams = zeroed(GT_CLOCKS_MOST, sizeof(*clocks->streams)),
-		.versions = zeroed(trace->processes.count, sizeof(*clocks->versions)),
-		.legacy = zeroed(trace->contexts.count, sizeof(*clocks->legacy)),
-		.changed = zeroed(trace->contexts.count, sizeof(*clocks->changed)),
-		.recorded = zeroed(trace->events.count, sizeof(*clocks->recorded)),
-		.asked_event = zeroed(trace->events.count, sizeof(*clocks->asked_event)),
-		.lost = zeroed(trace->processes.count, sizeof(*clocks->lost)),
+		.slot_of = gt_allocate_zeroed(trace->streams.count, sizeof(*clocks->slot_of)),
+		.streams = gt_allocate_zeroed(GT_CLOCKS_MOST, sizeof(*clocks->streams)),
+		.versions = gt_allocate_zeroed(trace->processes.count, sizeof(*clocks->versions)),
+		.legacy = gt_allocate_zeroed(trace->contexts.count, sizeof(*clocks->legacy)),
+		.changed = gt_allocate_zeroed(trace->contexts.count, sizeof(*clocks->changed)),
+		.recorded = gt_allocate_zeroed(trace->events.count, sizeof(*clocks->recorded)),
+		.asked_event =
+			gt_allocate_zeroed(trace->events.count, sizeof(*clocks->asked_event)),
+		.lost = gt_allocate_zeroed(trace->processes.count, sizeof(*clocks->lost)),
 	};
 	for (gt_id i = 0; i < trace->streams.count; i++) {
 		clocks->slot_of[i] = NO_SLOT;
 		if (wanted[i])
 			add_stream(clocks, i);
 	}
-	clocks->clocks = zeroed(clocks->count * clocks->count, sizeof(*clocks->clocks));
-	clocks->hosts = zeroed(trace->processes.count * clocks->count, sizeof(*clocks->hosts));
+	clocks->clocks = gt_allocate_zeroed(clocks->count * clocks->count, sizeof(*clocks->clocks));
+	clocks->hosts =
+		gt_allocate_zeroed(trace->processes.count * clocks->count, sizeof(*clocks->hosts));
 }
 
 void gt_clocks_release(struct gt_clocks *clocks)
@@ -261,7 +255,7 @@ static gt_id process_of(const struct gt_clocks *clocks, const struct gt_sync *sy
 static void keep(struct gt_clocks *clocks, uint32_t **kept, uint32_t slot, gt_id process)
 {
 	if (!*kept)
-		*kept = zeroed(clocks->count, sizeof(**kept));
+		*kept = gt_allocate_zeroed(clocks->count, sizeof(**kept));
 	if (slot != NO_SLOT) {
 		bring_up(clocks, slot);
 		memcpy(*kept, clock_of(clocks, slot), clocks->count * sizeof(**kept));

@@ -135,15 +135,6 @@ struct graphs {
 	bool *on_path;           /* by row of graph_nodes */
 };
 
-static void *zeroed(size_t count, size_t size)
-{
-	void *memory = gt_allocate(count * size);
-
-	if (count)
-		memset(memory, 0, count * size);
-	return memory;
-}
-
 static double mean(uint64_t total, uint64_t count)
 {
 	return count ? (double)total / (double)count : NAN;
@@ -167,7 +158,7 @@ static void find_execs(struct graphs *graphs)
 {
 	const struct gt_trace *trace = graphs->trace;
 	struct gt_exec_runs *runs = gt_exec_runs_of(&graphs->runs, trace);
-	size_t *counts = zeroed(trace->graph_execs.count, sizeof(*counts));
+	size_t *counts = gt_allocate_zeroed(trace->graph_execs.count, sizeof(*counts));
 	size_t first = 0;
 
 	graphs->exec_count = trace->graph_execs.count;
@@ -199,7 +190,7 @@ static void find_paths(struct graphs *graphs)
 {
 	const struct gt_trace *trace = graphs->trace;
 	struct gt_critical_paths *paths = gt_critical_paths_new(trace);
-	double *times_ns = zeroed(trace->graph_nodes.count, sizeof(*times_ns));
+	double *times_ns = gt_allocate_zeroed(trace->graph_nodes.count, sizeof(*times_ns));
 
 	for (size_t i = 0; i < graphs->exec_count && i < graphs->top; i++) {
 		struct exec *exec = &graphs->execs[i];
@@ -219,7 +210,7 @@ static void find_changes(struct graphs *graphs)
 {
 	const struct gt_trace *trace = graphs->trace;
 
-	graphs->changes = zeroed(trace->graph_execs.count, sizeof(*graphs->changes));
+	graphs->changes = gt_allocate_zeroed(trace->graph_execs.count, sizeof(*graphs->changes));
 	gt_array_each(const struct gt_graph_call, call, &trace->graph_calls) {
 		struct changes *changes;
 
@@ -433,7 +424,7 @@ static void find_makers(const struct gt_trace *trace, struct contents *contents)
 /* By row of graphs; the caller frees it. */
 static struct contents *contents_of(const struct gt_trace *trace)
 {
-	struct contents *contents = zeroed(trace->graphs.count, sizeof(*contents));
+	struct contents *contents = gt_allocate_zeroed(trace->graphs.count, sizeof(*contents));
 
 	gt_array_each(const struct gt_graph_node, node, &trace->graph_nodes) {
 		if (node->graph >= trace->graphs.count || node->end_ns)
@@ -572,7 +563,7 @@ static void add_nodes(const struct graphs *graphs, struct gt_result *result)
 {
 	const struct gt_trace *trace = graphs->trace;
 	struct shown_node *nodes = gt_allocate(trace->graph_nodes.count * sizeof(*nodes));
-	uint64_t *ran = zeroed(trace->graph_execs.count, sizeof(*ran));
+	uint64_t *ran = gt_allocate_zeroed(trace->graph_execs.count, sizeof(*ran));
 	size_t count = 0;
 
 	for (size_t i = 0; i < graphs->exec_count; i++)
@@ -648,7 +639,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 	(void)err;
 	gt_graph_runs_init(&graphs.runs, graphs.trace);
-	graphs.on_path = zeroed(graphs.trace->graph_nodes.count, sizeof(*graphs.on_path));
+	graphs.on_path =
+		gt_allocate_zeroed(graphs.trace->graph_nodes.count, sizeof(*graphs.on_path));
 	find_execs(&graphs);
 	find_paths(&graphs);
 	find_changes(&graphs);

@@ -264,14 +264,6 @@ static void end_first(struct walk *walk)
 
 /* ---- the walk ---- */
 
-static void *new_zeroed(size_t count, size_t size)
-{
-	void *memory = gt_allocate((count + 1) * size);
-
-	memset(memory, 0, (count + 1) * size);
-	return memory;
-}
-
 /* One for each process on each GPU that it has streams on. */
 static void make_groups(struct walk *walk)
 {
@@ -288,7 +280,8 @@ static void make_groups(struct walk *walk)
 
 		walk->streams[i].group = gt_index_add(walk->groups, &key);
 	}
-	walk->running_of = new_zeroed(gt_index_count(walk->groups), sizeof(*walk->running_of));
+	walk->running_of =
+		gt_allocate_zeroed(gt_index_count(walk->groups), sizeof(*walk->running_of));
 }
 
 static void walk_init(struct walk *walk)
@@ -296,18 +289,18 @@ static void walk_init(struct walk *walk)
 	const struct gt_trace *trace = walk->trace;
 	const size_t devices = trace->devices.count;
 
-	walk->devices = new_zeroed(devices, sizeof(*walk->devices));
-	walk->streams = new_zeroed(trace->streams.count + devices, sizeof(*walk->streams));
+	walk->devices = gt_allocate_zeroed(devices, sizeof(*walk->devices));
+	walk->streams = gt_allocate_zeroed(trace->streams.count + devices, sizeof(*walk->streams));
 	walk->pairs = gt_index_new(sizeof(struct pair_key));
-	walk->before_ns = new_zeroed(walk->window.count, sizeof(*walk->before_ns));
+	walk->before_ns = gt_allocate_zeroed(walk->window.count, sizeof(*walk->before_ns));
 	for (size_t i = 1; i < walk->window.count; i++)
 		walk->before_ns[i] =
 			walk->before_ns[i - 1] + (uint64_t)(walk->window.parts[i - 1].end_ns -
 		                                            walk->window.parts[i - 1].start_ns);
 	make_groups(walk);
 	*walk->totals = (struct gt_beside_totals){
-		.streams = new_zeroed(trace->streams.count, sizeof(*walk->totals->streams)),
-		.devices = new_zeroed(devices, sizeof(*walk->totals->devices)),
+		.streams = gt_allocate_zeroed(trace->streams.count, sizeof(*walk->totals->streams)),
+		.devices = gt_allocate_zeroed(devices, sizeof(*walk->totals->devices)),
 	};
 }
 

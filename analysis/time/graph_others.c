@@ -15,15 +15,6 @@
 #include "model/trace.h"
 #include "model/work/timed.h"
 
-static void *zeroed(size_t count, size_t size)
-{
-	void *memory = gt_allocate(count * size);
-
-	if (count)
-		memset(memory, 0, count * size);
-	return memory;
-}
-
 static uint64_t lasts_ns(gt_time start_ns, gt_time end_ns)
 {
 	return start_ns > 0 && end_ns > start_ns ? (uint64_t)(end_ns - start_ns) : 0;
@@ -158,7 +149,7 @@ static struct launched launched_as(const struct gt_launch_shape *shape)
 static struct use *find_uses(const struct gt_trace *trace, const struct gt_graph_runs *runs,
                              size_t *count)
 {
-	struct use *uses = zeroed(trace->launch_shapes.count, sizeof(*uses));
+	struct use *uses = gt_allocate_zeroed(trace->launch_shapes.count, sizeof(*uses));
 	gt_id *numbers = gt_allocate(trace->launch_shapes.count * sizeof(*numbers));
 	struct gt_index *index = gt_index_new(sizeof(struct launched));
 
@@ -348,8 +339,8 @@ void gt_add_graph_between(struct gt_result *result, const struct gt_trace *trace
 	struct between between = {
 		.trace = trace,
 		.names = gt_index_new(sizeof(gt_string)),
-		.last_ns = zeroed(trace->threads.count, sizeof(gt_time)),
-		.begun = zeroed(trace->threads.count, sizeof(bool)),
+		.last_ns = gt_allocate_zeroed(trace->threads.count, sizeof(gt_time)),
+		.begun = gt_allocate_zeroed(trace->threads.count, sizeof(bool)),
 	};
 
 	find_between(&between);

@@ -330,14 +330,6 @@ static void walk(struct gt_path_account *account, uint64_t longest)
 	gt_index_free(seeing.processes);
 }
 
-static void *zeroed(size_t size)
-{
-	void *memory = gt_allocate(size);
-
-	memset(memory, 0, size);
-	return memory;
-}
-
 void gt_path_account_init(struct gt_path_account *account, const struct gt_trace *trace,
                           const struct gt_path_shown *shown, bool assume, uint64_t longest)
 {
@@ -352,11 +344,12 @@ void gt_path_account_init(struct gt_path_account *account, const struct gt_trace
 	gt_ranges_init(&account->ranges, trace);
 	find_ranges_of_threads(account);
 	account->by_range_ns =
-		zeroed((account->ranges.paths.count + 1) * sizeof(*account->by_range_ns));
-	account->gpu_by_range_ns =
-		zeroed((account->ranges.paths.count + 1) * sizeof(*account->gpu_by_range_ns));
-	account->of_span = zeroed((account->spans.list.count + 1) * sizeof(*account->of_span));
-	account->on_path = zeroed(gt_path_points(&account->path) / 16 + 1);
+		gt_allocate_zeroed(account->ranges.paths.count + 1, sizeof(*account->by_range_ns));
+	account->gpu_by_range_ns = gt_allocate_zeroed(account->ranges.paths.count + 1,
+	                                              sizeof(*account->gpu_by_range_ns));
+	account->of_span =
+		gt_allocate_zeroed(account->spans.list.count + 1, sizeof(*account->of_span));
+	account->on_path = gt_allocate_zeroed(gt_path_points(&account->path) / 16 + 1, 1);
 	walk(account, longest);
 }
 

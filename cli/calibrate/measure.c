@@ -9,9 +9,9 @@
 #include "cli/gpu_lock.h"
 #include "cli/manifest.h"
 #include "cli/progress.h"
-#include "replay/ceilings.h"
-#include "replay/cuda.h"
-#include "replay/gpu.h"
+#include "replay/calibrate/ceilings.h"
+#include "replay/gpu/cuda.h"
+#include "replay/gpu/gpu.h"
 
 /* Every word means some GPU. */
 static int check(const struct gt_cuda *cuda, const struct gt_option_list *words,

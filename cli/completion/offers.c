@@ -22,7 +22,7 @@
 #include "cli/variable.h"
 #include "exporters/exporter.h"
 #include "format/recording.h"
-#include "replay/compare.h"
+#include "replay/compare/compare.h"
 
 /* Offers that are being collected for a line. */
 struct search {

@@ -17,8 +17,8 @@
 #include "cli/say.h"
 #include "format/recording.h"
 #include "model/bundle/bundle.h"
-#include "replay/tune.h"
-#include "replay/tuned.h"
+#include "replay/tune/tune.h"
+#include "replay/tune/tuned.h"
 
 /* No file is an empty list. */
 static int load(struct gt_tuned_list *list, const char *path, struct gt_error *err)

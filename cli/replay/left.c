@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "replay/compare.h"
-#include "replay/roles.h"
+#include "replay/compare/compare.h"
+#include "replay/verify/roles.h"
 
 /*
  * Structs as they are in memory: who reads them is this program, of which the sizes are checked all

@@ -8,7 +8,7 @@
 
 #include "cli/option.h"
 #include "cli/replay/outcome.h"
-#include "replay/tune.h"
+#include "replay/tune/tune.h"
 
 struct gt_bundle;
 struct gt_error;

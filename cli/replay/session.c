@@ -26,13 +26,13 @@
 #include "model/gpu/calibration.h"
 #include "model/trace.h"
 
-#include "replay/cuda.h"
-#include "replay/describe.h"
-#include "replay/gpu.h"
-#include "replay/gpu_state.h"
-#include "replay/rehearsal.h"
-#include "replay/roles.h"
-#include "replay/variant.h"
+#include "replay/gpu/cuda.h"
+#include "replay/gpu/describe.h"
+#include "replay/gpu/gpu.h"
+#include "replay/gpu/state.h"
+#include "replay/tune/variant.h"
+#include "replay/verify/rehearsal.h"
+#include "replay/verify/roles.h"
 
 /* Launches being run again on a GPU. */
 struct session {

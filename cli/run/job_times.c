@@ -42,17 +42,12 @@ static const struct gt_kernel *kernel_of(const struct gt_trace *trace,
 	return launch->kernel < trace->kernels.count ? &trace->kernels.rows[launch->kernel] : NULL;
 }
 
-static void *allocate_zeroed(size_t size)
-{
-	return memset(gt_allocate(size + 1), 0, size);
-}
-
 /* Which kernels were captured, and in which shapes. */
 static void list_shapes(struct times *times, const struct gt_trace *trace)
 {
-	times->captured = allocate_zeroed(trace->kernels.count * sizeof(*times->captured));
+	times->captured = gt_allocate_zeroed(trace->kernels.count, sizeof(*times->captured));
 	times->shape_count = trace->launch_shapes.count;
-	times->shapes = allocate_zeroed(times->shape_count * sizeof(*times->shapes));
+	times->shapes = gt_allocate_zeroed(times->shape_count, sizeof(*times->shapes));
 	gt_array_each(const struct gt_captured_launch, launch, &trace->captured_launches) {
 		const struct gt_kernel *kernel = kernel_of(trace, launch);
 

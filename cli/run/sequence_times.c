@@ -259,9 +259,8 @@ struct times {
 
 static void times_init(struct times *times, const json_t *steps)
 {
-	const size_t bytes = (json_array_size(steps) + 1) * sizeof(*times->steps);
-
-	*times = (struct times){.steps = memset(gt_allocate(bytes), 0, bytes)};
+	*times = (struct times){
+		.steps = gt_allocate_zeroed(json_array_size(steps), sizeof(*times->steps))};
 	for (size_t i = 0; i < json_array_size(steps); i++)
 		if (is_work(json_array_get(steps, i)))
 			times->steps[times->count++].step = json_array_get(steps, i);
@@ -342,7 +341,7 @@ static bool match(const struct sequence *sequence, const json_t *root, const str
 {
 	bool all = true;
 
-	group->used = memset(gt_allocate(group->end - group->first), 0, group->end - group->first);
+	group->used = gt_allocate_zeroed(group->end - group->first, sizeof(*group->used));
 	for (size_t i = group->first; i < group->end && all; i++)
 		all = place(sequence, root, times->steps[i].step, i, group);
 	free(group->used);

@@ -10,8 +10,8 @@
 /*
  * One step of a bundle as a bundle of its own, which whoever runs a launch again need not know.
  * What memory holds before and after that step nobody recorded: it is held here once the whole
- * bundle was run (replay/rehearsal.h). Until then it holds what it did before the first step, and
- * nothing is known of it afterwards.
+ * bundle was run (replay/verify/rehearsal.h). Until then it holds what it did before the first
+ * step, and nothing is known of it afterwards.
  */
 struct gt_excerpt {
 	struct gt_bundle bundle; /* texts and lists that do not change are the whole one's */

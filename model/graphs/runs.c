@@ -21,15 +21,6 @@ static gt_id node_of(const struct gt_trace *trace, const struct gt_activity *act
 	return GT_NONE;
 }
 
-static void *zeroed(size_t count, size_t size)
-{
-	void *memory = gt_allocate(count * size);
-
-	if (count)
-		memset(memory, 0, count * size);
-	return memory;
-}
-
 static void see(struct gt_graph_runs *runs, const struct gt_trace *trace,
                 const struct gt_activity *activity)
 {
@@ -72,8 +63,9 @@ void gt_graph_runs_init(struct gt_graph_runs *runs, const struct gt_trace *trace
 	struct gt_activity activity;
 
 	*runs = (struct gt_graph_runs){
-		.of_launch = zeroed(trace->graph_launches.count, sizeof(*runs->of_launch)),
-		.of_node = zeroed(trace->graph_nodes.count, sizeof(*runs->of_node)),
+		.of_launch =
+			gt_allocate_zeroed(trace->graph_launches.count, sizeof(*runs->of_launch)),
+		.of_node = gt_allocate_zeroed(trace->graph_nodes.count, sizeof(*runs->of_node)),
 		.launch_of_call =
 			gt_allocate(trace->api_calls.count * sizeof(*runs->launch_of_call)),
 	};
@@ -127,7 +119,8 @@ static void add_launch(struct gt_exec_runs *of_exec, const struct gt_graph_launc
 
 struct gt_exec_runs *gt_exec_runs_of(const struct gt_graph_runs *runs, const struct gt_trace *trace)
 {
-	struct gt_exec_runs *of_execs = zeroed(trace->graph_execs.count, sizeof(*of_execs));
+	struct gt_exec_runs *of_execs =
+		gt_allocate_zeroed(trace->graph_execs.count, sizeof(*of_execs));
 
 	for (size_t i = 0; i < trace->graph_launches.count; i++) {
 		const struct gt_graph_launch *launch = &trace->graph_launches.rows[i];

@@ -22,7 +22,7 @@
 #include "cli/replay/results.h"
 #include "cli/replay/table.h"
 #include "model/bundle/bundle.h"
-#include "replay/variant.h"
+#include "replay/tune/variant.h"
 #include "support/check.h"
 #include "support/folder.h"
 

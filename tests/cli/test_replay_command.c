@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "model/bundle/excerpt.h"
-#include "replay/rehearsal.h"
 #include "replay/replay.h"
+#include "replay/verify/rehearsal.h"
 #include "support/bundle.h"
 #include "support/check.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "model/bundle/bundle.h"
-#include "replay/layout.h"
+#include "replay/memory/layout.h"
 
 /* Memory of any bundle, laid out in every way: what is in a layout lies inside of it. */
 

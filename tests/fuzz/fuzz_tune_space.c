@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "replay/tune.h"
+#include "replay/tune/tune.h"
 
 /* A space to search, whatever somebody typed: each configuration changes something. */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "replay/tuned.h"
+#include "replay/tune/tuned.h"
 
 /* A file of what tuning found, whatever is in it: what is read and written again reads the same. */
 

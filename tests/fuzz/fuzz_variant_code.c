@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/variant.h"
+#include "replay/tune/variant.h"
 
 /* Code as a bundle may hold it: a name, ended by a 0, and then a cubin or PTX, whatever is in it. */
 

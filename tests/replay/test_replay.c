@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/replay.h"
+#include "replay/verify/roles.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,8 +9,8 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "replay/cuda.h"
-#include "replay/variant.h"
+#include "replay/gpu/cuda.h"
+#include "replay/tune/variant.h"
 #include "support/bundle.h"
 #include "support/check.h"
 
