@@ -339,19 +339,6 @@ int gt_manifest_load(struct gt_manifest *manifest, const char *folder, struct gt
 	return load(manifest, folder, GT_MANIFEST_NAME, err);
 }
 
-bool gt_manifest_is_name(const char *name)
-{
-	const size_t stem = strlen(GT_MANIFEST_STEM);
-	const char *number = name + stem;
-
-	if (strcmp(name, GT_MANIFEST_NAME) == 0)
-		return true;
-	if (strncmp(name, GT_MANIFEST_STEM, stem) != 0)
-		return false;
-	return strspn(number, "0123456789") > 0 &&
-	       strcmp(number + strspn(number, "0123456789"), ".json") == 0;
-}
-
 static int by_start(const void *a, const void *b)
 {
 	const struct gt_manifest *left = a;
@@ -370,7 +357,7 @@ int gt_manifests_load(struct gt_manifests *manifests, const char *folder, struct
 
 	*manifests = (struct gt_manifests){0};
 	gt_array_each(const struct gt_recording_file, file, &files.list) {
-		if (!gt_manifest_is_name(file->name))
+		if (!gt_recording_is_manifest(file->name))
 			continue;
 		result = load(&manifest, folder, file->name, err);
 		if (result == 0)

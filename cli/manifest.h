@@ -71,9 +71,6 @@ int gt_manifest_save(struct gt_manifest *manifest, const char *folder, struct gt
 /* Removes what was saved, if anything was. */
 void gt_manifest_remove(struct gt_manifest *manifest, const char *folder);
 
-/* Whether a file of this name is a manifest. */
-bool gt_manifest_is_name(const char *name);
-
 /*
  * Reads the first run's. -ENOENT: there is none, which is fine; anything else means that it cannot
  * be used and why. A newer version is read as far as it is known. The manifest is empty on failure.

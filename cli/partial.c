@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/progress.h"
+#include "cli/terminal.h"
 
 #define MOST_PARTIALS 4
 #define SIGNAL_COUNT  (sizeof(ending_signals) / sizeof(ending_signals[0]))

@@ -9,9 +9,6 @@
 #include "base/sink.h"
 #include "base/watch.h"
 
-/* Back to the begin of the line, and nothing in it. */
-#define GT_ERASE_LINE "\r\033[K"
-
 /*
  * One line on standard error that says what is being done and how far it is: on a terminal only,
  * from one second after the first begin on, and gone at the end and when a signal ends the

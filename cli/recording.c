@@ -14,8 +14,6 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "cli/manifest.h"
-#include "cli/run/python.h"
 #include "format/arena/salvage.h"
 #include "format/bundle/bundle.h"
 #include "format/recording.h"
@@ -186,10 +184,23 @@ int gt_recording_make(const char *folder, struct gt_error *err)
 	return 0;
 }
 
+bool gt_recording_is_manifest(const char *name)
+{
+	const size_t stem = strlen(GT_MANIFEST_STEM);
+	const char *number = name + stem;
+
+	if (strcmp(name, GT_MANIFEST_NAME) == 0)
+		return true;
+	if (strncmp(name, GT_MANIFEST_STEM, stem) != 0)
+		return false;
+	return strspn(number, "0123456789") > 0 &&
+	       strcmp(number + strspn(number, "0123456789"), ".json") == 0;
+}
+
 /* manifest.json, manifest.2.json, ..., or the temporary name of one. */
 static bool is_manifest(const char *name)
 {
-	return gt_manifest_is_name(name) ||
+	return gt_recording_is_manifest(name) ||
 	       (strncmp(name, GT_MANIFEST_STEM, strlen(GT_MANIFEST_STEM)) == 0 &&
 	        gt_has_suffix(name, ".partial"));
 }

@@ -53,6 +53,9 @@ int gt_recording_is_foreign(const char *word, struct gt_error *err);
 /* Whether the name is that of a trace for Perfetto. */
 bool gt_recording_is_trace(const char *word);
 
+/* Whether a file of this name is a manifest. */
+bool gt_recording_is_manifest(const char *name);
+
 /* Whether it is a file that can be run. */
 bool gt_recording_is_program(const char *path);
 

@@ -7,6 +7,9 @@
 
 /* What a terminal can do, as far as it and the environment tell. */
 
+/* Back to the begin of the line, and nothing in it. */
+#define GT_ERASE_LINE "\r\033[K"
+
 /* Whether the descriptor is a terminal that obeys: TERM names it, and it is not dumb. */
 bool gt_terminal_obeys(int fd);
 

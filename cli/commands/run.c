@@ -975,7 +975,7 @@ static unsigned count_runs(const char *folder)
 
 	if (gt_recording_list(&files, folder, NULL) == 0)
 		gt_array_each(const struct gt_recording_file, file, &files.list)
-			runs += gt_manifest_is_name(file->name);
+			runs += gt_recording_is_manifest(file->name);
 	gt_recording_files_release(&files);
 	return runs;
 }

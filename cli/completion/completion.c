@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/completion_bash.h"
-#include "cli/completion_fish.h"
-#include "cli/completion_zsh.h"
+#include "cli/completion/completion_bash.h"
+#include "cli/completion/completion_fish.h"
+#include "cli/completion/completion_zsh.h"
 
 const char *const gt_completion_shells[] = {"bash", "zsh", "fish", NULL};
 

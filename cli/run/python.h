@@ -13,8 +13,6 @@ struct gt_error;
  * recording's folder that PYTHONPATH leads to. They leave notes (GT_NOTES_SUFFIX of
  * format/recording.h) beside it.
  */
-#define GT_PYTHON_ARCHIVE "python.zip"
-
 /* The words of each option, with commas between them; "": it was not given. */
 struct gt_python {
 	char pytorch[32];

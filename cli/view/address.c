@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/startup_commands.h"
+#include "cli/view/startup_commands.h"
 
 #define PLUGINS "com.meta.GpuCompute,dev.perfetto.GpuByProcess"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/open_page.h"
+#include "cli/view/open_page.h"
 
 static void put_escaped(const char *text, FILE *out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/manifest.h"
+#include "cli/recording.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -240,10 +241,10 @@ Test(manifest, removes_only_what_it_saved)
 
 Test(manifest, is_told_by_its_name)
 {
-	cr_expect(gt_manifest_is_name("manifest.json"));
-	cr_expect(gt_manifest_is_name("manifest.2.json"));
-	cr_expect(not(gt_manifest_is_name("manifest.x.json")));
-	cr_expect(not(gt_manifest_is_name("manifest..json")));
-	cr_expect(not(gt_manifest_is_name("manifest.2.json.1.partial")));
-	cr_expect(not(gt_manifest_is_name("manifest2.json")));
+	cr_expect(gt_recording_is_manifest("manifest.json"));
+	cr_expect(gt_recording_is_manifest("manifest.2.json"));
+	cr_expect(not(gt_recording_is_manifest("manifest.x.json")));
+	cr_expect(not(gt_recording_is_manifest("manifest..json")));
+	cr_expect(not(gt_recording_is_manifest("manifest.2.json.1.partial")));
+	cr_expect(not(gt_recording_is_manifest("manifest2.json")));
 }
