@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/command_line/command.h"
 
 #define COMMAND(name) extern const struct gt_command gt_command_##name;
 #include "cli/commands.def"

@@ -11,11 +11,11 @@
 #include "analysis/report.h"
 #include "base/error.h"
 #include "base/nearest.h"
-#include "cli/command.h"
-#include "cli/habits.h"
-#include "cli/option.h"
-#include "cli/process.h"
-#include "cli/recording.h"
+#include "cli/command_line/command.h"
+#include "cli/command_line/habits.h"
+#include "cli/command_line/option.h"
+#include "cli/output/process.h"
+#include "cli/recording/recording.h"
 
 enum { MOST_COMMANDS = 62 };
 

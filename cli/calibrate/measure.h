@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cli/option.h"
+#include "cli/command_line/option.h"
 #include "model/gpu/calibration.h"
 
 struct gt_error;

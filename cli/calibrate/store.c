@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "cli/output.h"
-#include "cli/recording.h"
-#include "cli/variable.h"
+#include "cli/output/output.h"
+#include "cli/output/variable.h"
+#include "cli/recording/recording.h"
 #include "format/recording.h"
 
 #define SUFFIX ".json"

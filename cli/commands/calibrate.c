@@ -9,11 +9,11 @@
 #include "cli/calibrate/measure.h"
 #include "cli/calibrate/store.h"
 #include "cli/calibrate/table.h"
-#include "cli/command.h"
-#include "cli/option.h"
-#include "cli/render.h"
-#include "cli/say.h"
-#include "cli/show.h"
+#include "cli/command_line/command.h"
+#include "cli/command_line/option.h"
+#include "cli/output/say.h"
+#include "cli/render/render.h"
+#include "cli/render/show.h"
 
 struct args {
 	struct gt_show_args show;

@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "cli/command.h"
-#include "cli/option.h"
-#include "cli/print.h"
+#include "cli/command_line/command.h"
+#include "cli/command_line/option.h"
+#include "cli/render/print.h"
 
 struct args {
 	struct gt_print_args print;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/manual.h"
+#include "cli/command_line/manual.h"
 
 #include <errno.h>
 
 #include "base/error.h"
-#include "cli/command.h"
-#include "cli/option.h"
-#include "cli/print.h"
+#include "cli/command_line/command.h"
+#include "cli/command_line/option.h"
+#include "cli/render/print.h"
 
 struct args {
 	struct gt_print_args print;

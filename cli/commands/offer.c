@@ -3,9 +3,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "cli/command.h"
+#include "cli/command_line/command.h"
+#include "cli/command_line/option.h"
 #include "cli/completion/offers.h"
-#include "cli/option.h"
 
 static const struct gt_option options[] = {OPT_END};
 

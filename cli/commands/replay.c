@@ -6,9 +6,11 @@
 
 #include "analysis/result.h"
 #include "base/error.h"
-#include "cli/command.h"
-#include "cli/option.h"
-#include "cli/render.h"
+#include "cli/command_line/command.h"
+#include "cli/command_line/option.h"
+#include "cli/output/say.h"
+#include "cli/render/render.h"
+#include "cli/render/show.h"
 #include "cli/replay/apart.h"
 #include "cli/replay/bundle_choice.h"
 #include "cli/replay/limit.h"
@@ -16,8 +18,6 @@
 #include "cli/replay/results.h"
 #include "cli/replay/step_choice.h"
 #include "cli/replay/table.h"
-#include "cli/say.h"
-#include "cli/show.h"
 #include "model/bundle/bundle.h"
 #include "model/bundle/excerpt.h"
 

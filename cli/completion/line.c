@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/habits.h"
-#include "cli/option.h"
+#include "cli/command_line/command.h"
+#include "cli/command_line/habits.h"
+#include "cli/command_line/option.h"
 #include "cli/verb.h"
 
 bool gt_line_runs_program(const struct gt_line *line)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/variable.h"
+#include "cli/output/variable.h"
 #include "cupti/library.h"
 
 static int open_library(struct gt_metric_source *source, const char *cupti, struct gt_error *err)

@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/parse.h"
-#include "cli/variable.h"
+#include "cli/output/variable.h"
 #include "format/recording.h"
 
 /* For the process that it becomes: how often it began again, and the file with what is left. */

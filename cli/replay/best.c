@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 #include "cli/calibrate/store.h"
-#include "cli/output.h"
+#include "cli/output/output.h"
+#include "cli/output/say.h"
 #include "cli/replay/bundle_choice.h"
 #include "cli/replay/outcome.h"
-#include "cli/say.h"
 #include "format/recording.h"
 #include "model/bundle/bundle.h"
 #include "replay/tune/tune.h"

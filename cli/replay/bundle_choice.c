@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "cli/recording.h"
+#include "cli/recording/recording.h"
 #include "format/recording.h"
 #include "model/bundle/bundle.h"
 

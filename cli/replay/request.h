@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/option.h"
+#include "cli/command_line/option.h"
 #include "cli/replay/outcome.h"
 #include "replay/tune/tune.h"
 

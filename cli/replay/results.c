@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "cli/output.h"
-#include "cli/recording.h"
+#include "cli/output/output.h"
+#include "cli/recording/recording.h"
 #include "format/recording.h"
 #include "model/bundle/bundle.h"
 

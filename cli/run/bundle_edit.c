@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/output.h"
+#include "cli/output/output.h"
 #include "format/bundle/bundle.h"
 #include "format/recording.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/host.h"
 #include "cli/calibrate/store.h"
-#include "cli/recording.h"
+#include "cli/recording/recording.h"
 #include "format/recording.h"
 
 #define GPUS "/proc/driver/nvidia/gpus"

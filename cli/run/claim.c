@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/recording.h"
+#include "cli/recording/recording.h"
 #include "format/recording.h"
 
 #define MOST_OLDER 10000 /* NAME.old-1.gputrace, NAME.old-2.gputrace, ... */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/variable.h"
+#include "cli/output/variable.h"
 
 #define LIBRARY "libgputrace-injection.so"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/host.h"
-#include "cli/manifest.h"
+#include "cli/recording/manifest.h"
 #include "format/recording.h"
 
 #define MOST_PROCESSES 4096 /* that one look goes through */

@@ -8,11 +8,11 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "base/units.h"
-#include "cli/manifest.h"
-#include "cli/reading.h"
-#include "cli/render.h"
-#include "cli/say.h"
-#include "cli/trace_file.h"
+#include "cli/output/say.h"
+#include "cli/recording/manifest.h"
+#include "cli/recording/reading.h"
+#include "cli/render/render.h"
+#include "cli/view/trace_file.h"
 #include "model/ledger.h"
 
 static void say_files(const struct gt_summary *summary)

@@ -13,8 +13,8 @@
 #include "base/array.h"
 #include "base/host.h"
 #include "base/path.h"
-#include "cli/process.h"
-#include "cli/recording.h"
+#include "cli/output/process.h"
+#include "cli/recording/recording.h"
 #include "cli/run/machine.h"
 #include "format/recording.h"
 

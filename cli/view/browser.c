@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "cli/variable.h"
+#include "cli/output/variable.h"
 
 enum { MOST_WORDS = 16 };
 

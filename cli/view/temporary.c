@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/variable.h"
+#include "cli/output/variable.h"
 
 /* For file systems that cannot make a file without a name. */
 static int open_and_unlink(const char *folder)

@@ -4,7 +4,7 @@
 
 #include "analysis/check_report.h"
 #include "base/array.h"
-#include "cli/render.h"
+#include "cli/render/render.h"
 #include "support/scene.h"
 
 enum { BLOCKS = 48, SMS = 24, STEP = 6000, SLOW = 41 };

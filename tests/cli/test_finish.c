@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/command.h"
+#include "cli/command_line/command.h"
 #include "collector/collector.h"
 #include "format/recording.h"
 #include "model/trace.h"

@@ -11,7 +11,7 @@
 
 #include "analysis/result.h"
 #include "base/error.h"
-#include "cli/gpu_lock.h"
+#include "cli/gpus/lock.h"
 #include "cli/replay/apart.h"
 #include "cli/replay/bundle_choice.h"
 #include "cli/replay/forms.h"

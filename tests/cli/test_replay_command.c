@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
-#include "cli/command.h"
+#include "cli/command_line/command.h"
 #include "model/bundle/excerpt.h"
 #include "replay/replay.h"
 #include "replay/verify/rehearsal.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/manifest.h"
+#include "cli/recording/manifest.h"
 #include "format/recording.h"
 #include "support/recording.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/command.h"
-#include "cli/option.h"
+#include "cli/command_line/command.h"
+#include "cli/command_line/option.h"
 
 /*
  * A command line, one word a line, the first the name of a command, for its options and those of

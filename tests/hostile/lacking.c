@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/ledger.h"
+#include "cli/recording/ledger.h"
 #include "collector/collector.h"
 #include "format/file/chunk.h"
 #include "format/file/meta.h"

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/view/trace_file.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/file_sink.h"
+#include "cli/output/progress.h"
+#include "cli/output/say.h"
+#include "cli/view/address.h"
+#include "cli/view/serve.h"
+
+int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *view,
+                        struct gt_progress *progress, struct gt_export_counts *counts,
+                        struct gt_error *err)
+{
+	const struct gt_target target = {gt_progress_sink(progress, gt_file_sink(file->file)),
+	                                 file->path};
+	const int result = file->exporter->write(view, &file->how, &target, counts, err);
+
+	/* An exporter does not know what the file will be called. */
+	if (result < 0)
+		return gt_fail(err, -result, "cannot write %s: %s", file->name,
+		               gt_errno_text(-result));
+	return 0;
+}
+
+void gt_trace_file_say(const char *path, const struct gt_exporter *exporter, bool at_length)
+{
+	/* What unfolds tracks is for those of our own traces. */
+	char *address = gt_address_make(GT_ADDRESS_UI, NULL);
+	const char *link = exporter->readers ? GT_ADDRESS_UI : address;
+
+	if (gt_serve_check(NULL) == 0)
+		gt_say_link(GT_ADDRESS_UI, link,
+		            "to look at it: gputrace view %s, or drop it into ", path);
+	else
+		gt_say_link(GT_ADDRESS_UI, link, "to look at it, drop it into ");
+	if (exporter->readers)
+		gt_say("%s read it too", exporter->readers);
+	else if (at_length)
+		gt_say("the address that also unfolds its tracks: %s", address);
+	free(address);
+}
