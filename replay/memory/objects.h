@@ -8,10 +8,10 @@
 
 #include "base/array.h"
 #include "format/bundle/array_shape.h"
+#include "model/bundle/bundle.h"
 #include "replay/gpu/gpu.h"
 #include "replay/memory/layout.h"
 
-struct gt_bundle;
 struct gt_error;
 
 /*
@@ -32,6 +32,12 @@ struct gt_handle_place {
 	uint32_t memory; /* GT_BUNDLE_NONE: the parameters of the handle's step */
 	uint64_t offset;
 };
+
+/* 0 of a handle in memory, else the number of the step that has it. */
+static inline uint32_t gt_handle_step(const struct gt_handle_place *place)
+{
+	return place->memory == GT_BUNDLE_NONE ? place->handle->step : 0;
+}
 
 struct gt_objects {
 	const struct gt_bundle *bundle;

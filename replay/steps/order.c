@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/steps/parts.h"
 
-#include <errno.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "model/bundle/bundle.h"
