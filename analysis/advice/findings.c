@@ -14,7 +14,7 @@ enum {
 
 static const struct gt_heading headings[] = {
 	{"report", GT_UNIT_TEXT, "The report that says more", GT_WORTH_KEY},
-	{"finding", GT_UNIT_TEXT, "What stands out, with its evidence", GT_WORTH_PROSE},
+	{"finding", GT_UNIT_TEXT, "The finding, with its evidence", GT_WORTH_PROSE},
 };
 
 /* What fits on a page that is read first. */

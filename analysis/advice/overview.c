@@ -24,8 +24,8 @@ enum {
 };
 
 static const struct gt_heading headings[] = {
-	{"topic", GT_UNIT_TEXT, "What the line is about", GT_WORTH_KEY},
-	{"text", GT_UNIT_TEXT, "What is known of it, for people: the other tables have the figures",
+	{"topic", GT_UNIT_TEXT, "Topic of the line", GT_WORTH_KEY},
+	{"text", GT_UNIT_TEXT, "A summary of it for people: the other tables have the figures",
          GT_WORTH_PROSE},
 };
 

@@ -57,7 +57,7 @@ static const struct gt_heading legend_headings[] = {
 	{"own_ns", GT_UNIT_NS, "Time in the range and in none inside it, of all writers",
          GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "own_ns of duration_ns of all writers", GT_WORTH_KEY},
-	{"name", GT_UNIT_TEXT, "Of the range", GT_WORTH_NAME},
+	{"name", GT_UNIT_TEXT, "Name of the range", GT_WORTH_NAME},
 };
 
 struct drawn {
@@ -275,7 +275,7 @@ static void say_tail(const struct drawn *drawn)
 	}
 	gt_result_remark(drawn->result,
 	                 "SM %u is the last: it ends %s%s after half of the multiprocessors have. "
-	                 "What the tail costs: until then the others are done for %s in all%s.",
+	                 "Cost of the tail: until then the others are done for %s in all%s.",
 	                 facts->last_sm, gt_figure_ns(tail_ns).text, share,
 	                 gt_figure_ns((int64_t)facts->idle_ns).text, cost);
 }

@@ -21,26 +21,27 @@
 #include "model/view/view.h"
 
 /* Of each group of waits, behind what it is called. */
-#define FIGURES                                                                                    \
-	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},                             \
-		{"blocked_ns", GT_UNIT_NS,                                                         \
-	         "Sum of return - entry over all threads, also of those that wait at once",        \
-	         GT_WORTH_KEY},                                                                    \
-		{"idle_ns", GT_UNIT_NS,                                                            \
-	         "Of blocked_ns: the GPU that was waited for ran neither kernel nor copy nor "     \
-	         "fill"},                                                                          \
-		{"at_once", GT_UNIT_COUNT,                                                         \
-	         "Calls that cost nothing: the work had been done, or there was none, and they "   \
-	         "returned at once"},                                                              \
-		{"emptied", GT_UNIT_COUNT,                                                         \
-	         "Calls in which the GPU ran out of work, and got no more before they returned"},  \
-		{"gap_ns", GT_UNIT_NS,                                                             \
-	         "Of emptied: from the end of the GPU's work to the begin of its next, each gap "  \
-	         "once",                                                                           \
-	         GT_WORTH_KEY},                                                                    \
-		{"busy_ns", GT_UNIT_NS, "Of blocked_ns: the GPU ran kernels", GT_WORTH_LITTLE},    \
-	{                                                                                          \
-		"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE                              \
+#define FIGURES                                                                                        \
+	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},                                 \
+		{"blocked_ns", GT_UNIT_NS,                                                             \
+	         "Sum of return - entry over all threads, also of those that wait at once",            \
+	         GT_WORTH_KEY},                                                                        \
+		{"idle_ns", GT_UNIT_NS,                                                                \
+	         "Part of blocked_ns: the GPU that was waited for ran neither kernel nor copy nor "    \
+	         "fill"},                                                                              \
+		{"at_once", GT_UNIT_COUNT,                                                             \
+	         "Calls that cost nothing: the work had been done, or there was none, and they "       \
+	         "returned at once"},                                                                  \
+		{"emptied", GT_UNIT_COUNT,                                                             \
+	         "Calls in which the GPU ran out of work, and got no more before they returned"},      \
+		{"gap_ns", GT_UNIT_NS,                                                                 \
+	         "Gaps of emptied: from the end of the GPU's work to the begin of its next, each gap " \
+	         "once",                                                                               \
+	         GT_WORTH_KEY},                                                                        \
+		{"busy_ns", GT_UNIT_NS, "Part of blocked_ns: the GPU ran kernels",                     \
+	         GT_WORTH_LITTLE},                                                                     \
+	{                                                                                              \
+		"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE                                  \
 	}
 
 static const struct gt_heading function_headings[] = {
@@ -64,26 +65,26 @@ static const struct gt_heading device_headings[] = {
 	{"calls", GT_UNIT_COUNT, "Waits of the host for it", GT_WORTH_KEY},
 	{"blocked_ns", GT_UNIT_NS,
          "Sum of return - entry over all threads, also of those that wait at once", GT_WORTH_KEY},
-	{"busy_ns", GT_UNIT_NS, "Of that: kernels ran on it", GT_WORTH_KEY},
-	{"copying_ns", GT_UNIT_NS, "Of that: copies or fills ran on it, and no kernel"},
-	{"idle_ns", GT_UNIT_NS, "Of that: nothing ran on it", GT_WORTH_KEY},
+	{"busy_ns", GT_UNIT_NS, "Part of that: kernels ran on it", GT_WORTH_KEY},
+	{"copying_ns", GT_UNIT_NS, "Part of that: copies or fills ran on it, and no kernel"},
+	{"idle_ns", GT_UNIT_NS, "Part of that: nothing ran on it", GT_WORTH_KEY},
 	{"idle_percent", GT_UNIT_PERCENT, "idle_ns of blocked_ns"},
 	{"emptied", GT_UNIT_COUNT,
          "Calls in which it ran out of work, and got no more before they returned"},
-	{"gap_ns", GT_UNIT_NS, "Of these: how long it ran nothing", GT_WORTH_KEY},
+	{"gap_ns", GT_UNIT_NS, "How long it ran nothing behind these", GT_WORTH_KEY},
 };
 
 static const struct gt_heading avoidable_headings[] = {
-	{"why", GT_UNIT_TEXT, "What makes them avoidable", GT_WORTH_NAME},
+	{"why", GT_UNIT_TEXT, "Why they are avoidable", GT_WORTH_NAME},
 	{"function", GT_UNIT_TEXT, "API call, or how it waits where that is not recorded",
          GT_WORTH_LESSER_NAME},
 	{"calls", GT_UNIT_COUNT, "Such calls", GT_WORTH_KEY},
 	{"blocked_ns", GT_UNIT_NS,
          "Sum of return - entry over all threads, also of those that wait at once", GT_WORTH_KEY},
-	{"emptied", GT_UNIT_COUNT, "Of them, those that emptied the GPU", GT_WORTH_LITTLE},
-	{"gap_ns", GT_UNIT_NS, "Of these: how long the GPU ran nothing", GT_WORTH_KEY},
+	{"emptied", GT_UNIT_COUNT, "Those among them that emptied the GPU", GT_WORTH_LITTLE},
+	{"gap_ns", GT_UNIT_NS, "How long the GPU ran nothing behind these", GT_WORTH_KEY},
 	{"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE},
-	{"bytes", GT_UNIT_BYTES, "Of small reads and of pageable copies: all that was copied",
+	{"bytes", GT_UNIT_BYTES, "Bytes of small reads and of pageable copies: all that was copied",
          GT_WORTH_LITTLE},
 	{"at_ns", GT_UNIT_TIME, "When the longest was entered", GT_WORTH_LEAST},
 	{"where", GT_UNIT_TEXT,
@@ -92,7 +93,7 @@ static const struct gt_heading avoidable_headings[] = {
 	{"range", GT_UNIT_TEXT, "Path of the innermost NVTX range around the longest call",
          GT_WORTH_DATA},
 	{"evidence", GT_UNIT_TEXT,
-         "Of the longest call: how long it took for what, or what the thread asked for next",
+         "The longest call: how long it took for what, or what the thread asked for next",
          GT_WORTH_PROSE},
 };
 

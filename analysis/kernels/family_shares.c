@@ -15,7 +15,7 @@ static const struct gt_heading headings[] = {
 	{"total_ns", GT_UNIT_NS, "Sum of end - start of these executions", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "total_ns of the total_ns of all kernels", GT_WORTH_KEY},
 	{"kernels", GT_UNIT_COUNT, "Different functions", GT_WORTH_LITTLE},
-	{"family", GT_UNIT_TEXT, "What the kernels are for, as their names tell", GT_WORTH_NAME},
+	{"family", GT_UNIT_TEXT, "Purpose of the kernels, as their names tell", GT_WORTH_NAME},
 };
 
 static uint32_t family_of(const struct gt_trace *trace, gt_id shape)

@@ -16,7 +16,7 @@
 #include "model/trace.h"
 
 static const struct gt_heading kind_headings[] = {
-	{"what", GT_UNIT_TEXT, "What happened", GT_WORTH_KEY},
+	{"what", GT_UNIT_TEXT, "The kind of event", GT_WORTH_KEY},
 	{"cause", GT_UNIT_TEXT, "Why; of faults the access", GT_WORTH_KEY},
 	{"from", GT_UNIT_TEXT, "GPU that it came from, that faulted or was throttled; host",
          GT_WORTH_ORDINARY},
@@ -30,9 +30,9 @@ static const struct gt_heading kind_headings[] = {
 };
 
 static const struct gt_heading moved_headings[] = {
-	{"size_bytes", GT_UNIT_BINARY_BYTES, "Of the allocation", GT_WORTH_KEY},
-	{"to_gpu_bytes", GT_UNIT_BINARY_BYTES, "Of it that moved to a GPU", GT_WORTH_KEY},
-	{"to_host_bytes", GT_UNIT_BINARY_BYTES, "Of it that moved to the host", GT_WORTH_KEY},
+	{"size_bytes", GT_UNIT_BINARY_BYTES, "Size of the allocation", GT_WORTH_KEY},
+	{"to_gpu_bytes", GT_UNIT_BINARY_BYTES, "Bytes of it that moved to a GPU", GT_WORTH_KEY},
+	{"to_host_bytes", GT_UNIT_BINARY_BYTES, "Bytes of it that moved to the host", GT_WORTH_KEY},
 	{"times", GT_UNIT_REAL, "Bytes that moved / size_bytes: how often all of it did",
          GT_WORTH_KEY},
 	{"gpu_faults", GT_UNIT_COUNT, "Faults of GPUs in it", GT_WORTH_ORDINARY},

@@ -15,12 +15,12 @@
 #include "model/work/timed.h"
 
 static const struct gt_heading headings[] = {
-	{"what", GT_UNIT_TEXT, "What the calls do, or what they advise", GT_WORTH_KEY},
+	{"what", GT_UNIT_TEXT, "Action of the calls, or their advice", GT_WORTH_KEY},
 	{"calls", GT_UNIT_COUNT, "How many", GT_WORTH_KEY},
 	{"bytes", GT_UNIT_BINARY_BYTES, "Sum of the sizes that they name", GT_WORTH_KEY},
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry on the host"},
 	{"to", GT_UNIT_TEXT, "Where the memory is to be; not known where the call names no place"},
-	{"failed", GT_UNIT_COUNT, "Of calls, those that failed", GT_WORTH_ORDINARY, true},
+	{"failed", GT_UNIT_COUNT, "Calls that failed", GT_WORTH_ORDINARY, true},
 };
 
 /* What makes calls one row: without padding. */

@@ -8,7 +8,8 @@
 #include "model/view/view.h"
 
 static const struct gt_heading advice_headings[] = {
-	{"number", GT_UNIT_COUNT, "Of the row in the tables below", GT_WORTH_KEY, .label = "no"},
+	{"number", GT_UNIT_COUNT, "Number of the row in the tables below", GT_WORTH_KEY,
+         .label = "no"},
 	{"bound", GT_UNIT_TEXT, "How sure gain_ns is: at most, or about", GT_WORTH_KEY},
 	{"gain_ns", GT_UNIT_NS,
          "Time that would not be spent; not known where no estimate is honest", GT_WORTH_KEY},
@@ -18,30 +19,31 @@ static const struct gt_heading advice_headings[] = {
 	{"rule", GT_UNIT_TEXT, "Which rule says so", GT_WORTH_LITTLE},
 	{"report", GT_UNIT_TEXT, "The report that says more", GT_WORTH_DATA},
 	{"device", GT_UNIT_TEXT, "GPU it is about; not known: the recording", GT_WORTH_DATA},
-	{"advice", GT_UNIT_TEXT, "What stands out, and what could be done", GT_WORTH_PROSE},
+	{"advice", GT_UNIT_TEXT, "The finding, and what could be done", GT_WORTH_PROSE},
 };
 
 static const struct gt_heading evidence_headings[] = {
-	{"number", GT_UNIT_COUNT, "Of the row in advice", GT_WORTH_KEY, .label = "no"},
+	{"number", GT_UNIT_COUNT, "Number of the row in advice", GT_WORTH_KEY, .label = "no"},
 	{"report", GT_UNIT_TEXT, "Where the figure is: report", GT_WORTH_KEY},
 	{"table", GT_UNIT_TEXT, "Table of that report", GT_WORTH_KEY},
 	{"column", GT_UNIT_TEXT, "Column of that table", GT_WORTH_KEY},
-	{"value", GT_UNIT_TEXT, "What it is, with what tells its row from others", GT_WORTH_NAME},
+	{"value", GT_UNIT_TEXT, "Name of the figure, with what tells its row from others",
+         GT_WORTH_NAME},
 };
 
 static const struct gt_heading estimate_headings[] = {
-	{"number", GT_UNIT_COUNT, "Of the row in advice", GT_WORTH_KEY, .label = "no"},
+	{"number", GT_UNIT_COUNT, "Number of the row in advice", GT_WORTH_KEY, .label = "no"},
 	{"bound", GT_UNIT_TEXT, "How sure gain_ns is: at most, or about", GT_WORTH_KEY},
 	{"gain_ns", GT_UNIT_NS, "Time that would not be spent", GT_WORTH_KEY},
-	{"how", GT_UNIT_TEXT, "What gain_ns is made of", GT_WORTH_PROSE},
+	{"how", GT_UNIT_TEXT, "Parts of gain_ns", GT_WORTH_PROSE},
 };
 
 static const struct gt_heading rule_headings[] = {
 	{"rule", GT_UNIT_TEXT, "Name of the rule", GT_WORTH_KEY},
 	{"rows", GT_UNIT_COUNT, "That it has in advice", GT_WORTH_KEY},
-	{"looks_for", GT_UNIT_TEXT, "What it is about", GT_WORTH_NAME},
-	{"not_asked", GT_UNIT_TEXT, "What was not recorded that it goes by; not known: nothing",
-         GT_WORTH_PROSE},
+	{"looks_for", GT_UNIT_TEXT, "Its subject", GT_WORTH_NAME},
+	{"not_asked", GT_UNIT_TEXT,
+         "Data that it needs and that were not recorded; not known: nothing", GT_WORTH_PROSE},
 };
 
 static void add_gain(struct gt_result *result, const struct gt_gain *gain)
@@ -185,6 +187,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_advice = {
 	.name = "advice",
-	.summary = "What could be faster, why, and what that would bring",
+	.summary = "The parts that could be faster, why, and by how much",
 	.run = run,
 };

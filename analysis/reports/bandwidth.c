@@ -25,9 +25,10 @@
 	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Read and written, while it ran",  \
 	 GT_WORTH_KEY},                                                                            \
 		{"theoretical_percent", GT_UNIT_PERCENT,                                           \
-	         "Of what the data sheet says of device memory", GT_WORTH_KEY},                    \
+	         "Share of the data sheet's bandwidth of device memory", GT_WORTH_KEY},            \
 		{"measured_percent", GT_UNIT_PERCENT,                                              \
-	         "Of the most that device memory was measured to do", GT_WORTH_KEY},               \
+	         "Share of the highest bandwidth that was measured of device memory",              \
+	         GT_WORTH_KEY},                                                                    \
 	{                                                                                          \
 		"over_declared", GT_UNIT_REAL,                                                     \
 			"Measured bytes / bytes that the program declares that it must move",      \
@@ -36,7 +37,7 @@
 
 #define SOURCES                                                                                    \
 	{"covered_percent", GT_UNIT_PERCENT,                                                       \
-	 "Of its executions, with PM samples of its time, that the bytes were measured of",        \
+	 "Share of its executions, by PM samples of its time, whose bytes were measured",          \
 	 GT_WORTH_LITTLE},                                                                         \
 		{"peak", GT_UNIT_TEXT, "Ceiling that measured_percent is of, and where from",      \
 	         GT_WORTH_LEAST},                                                                  \
@@ -98,7 +99,8 @@ static const struct gt_heading device_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
 	{"total_ns", GT_UNIT_NS,
          "How long all its kernels ran; profiled ones as their counters say", GT_WORTH_KEY},
-	{"known_percent", GT_UNIT_PERCENT, "Of it of kernels whose bytes are known", GT_WORTH_KEY},
+	{"known_percent", GT_UNIT_PERCENT, "Share of it of kernels whose bytes are known",
+         GT_WORTH_KEY},
 	{"kernel_bytes", GT_UNIT_BYTES, "Read and written by these, as the table kernels has it",
          GT_WORTH_KEY},
 	{"sampled_bytes", GT_UNIT_BYTES, "Read and written in all PM samples, by whatever ran",
@@ -106,10 +108,10 @@ static const struct gt_heading device_headings[] = {
 	{"sampled_ns", GT_UNIT_NS, "Time of these samples", GT_WORTH_LITTLE},
 	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "sampled_bytes / sampled_ns",
          GT_WORTH_KEY},
-	{"theoretical_percent", GT_UNIT_PERCENT, "Of what the data sheet says of device memory",
-         GT_WORTH_ORDINARY},
-	{"measured_percent", GT_UNIT_PERCENT, "Of the most that device memory was measured to do",
-         GT_WORTH_ORDINARY},
+	{"theoretical_percent", GT_UNIT_PERCENT,
+         "Share of the data sheet's bandwidth of device memory", GT_WORTH_ORDINARY},
+	{"measured_percent", GT_UNIT_PERCENT,
+         "Share of the highest bandwidth that was measured of device memory", GT_WORTH_ORDINARY},
 	{"peak", GT_UNIT_TEXT, "Ceiling that measured_percent is of, and where from",
          GT_WORTH_LEAST},
 };
@@ -117,7 +119,8 @@ static const struct gt_heading device_headings[] = {
 static const char *const by_words[] = {"name", "base", "shape", "family", "origin", NULL};
 
 static const struct gt_parameter parameters[] = {
-	{"by", GT_PARAMETER_CHOICE, "name", "What executions are counted together by", by_words},
+	{"by", GT_PARAMETER_CHOICE, "name", "Property by which executions are counted together",
+         by_words},
 	{"rows", GT_PARAMETER_ROWS, "20", "Rows of each table, those with most time first"},
 	{0},
 };

@@ -17,18 +17,18 @@
 #include "model/work/timed.h"
 
 /* What all three tables say of the rate at which bytes moved. */
-#define RATE_HEADINGS                                                                                 \
-	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns", GT_WORTH_KEY},    \
-		{"traffic_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                \
-	         "What the link or memory moved: twice achieved where each byte is read and written", \
-	         GT_WORTH_LEAST},                                                                     \
-		{"peak_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                   \
-	         "Most that the link or memory can move, by the figures in peak_source",              \
-	         GT_WORTH_LITTLE},                                                                    \
-		{"efficiency_percent", GT_UNIT_PERCENT, "traffic of peak", GT_WORTH_KEY},             \
-	{                                                                                             \
-		"peak_source", GT_UNIT_TEXT,                                                          \
-			"What the peak is worked out from, or why there is none", GT_WORTH_LEAST      \
+#define RATE_HEADINGS                                                                                       \
+	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns", GT_WORTH_KEY},          \
+		{"traffic_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                      \
+	         "Bytes that the link or memory moved: twice achieved where each byte is read and written", \
+	         GT_WORTH_LEAST},                                                                           \
+		{"peak_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                         \
+	         "Most that the link or memory can move, by the figures in peak_source",                    \
+	         GT_WORTH_LITTLE},                                                                          \
+		{"efficiency_percent", GT_UNIT_PERCENT, "traffic of peak", GT_WORTH_KEY},                   \
+	{                                                                                                   \
+		"peak_source", GT_UNIT_TEXT, "Source of the peak, or why there is none",                    \
+			GT_WORTH_LEAST                                                                      \
 	}
 
 static const struct gt_heading copy_headings[] = {

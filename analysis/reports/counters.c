@@ -19,8 +19,8 @@
 
 static const struct gt_heading counter_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},
-	{"counter", GT_UNIT_TEXT, "What was sampled", GT_WORTH_NAME},
-	{"unit", GT_UNIT_TEXT, "Of the figures in this row", GT_WORTH_KEY},
+	{"counter", GT_UNIT_TEXT, "Name of the counter", GT_WORTH_NAME},
+	{"unit", GT_UNIT_TEXT, "Unit of the figures in this row", GT_WORTH_KEY},
 	{"samples", GT_UNIT_COUNT, "Samples in which it was measured; 0: not measured",
          GT_WORTH_LITTLE},
 	{"mean", GT_UNIT_REAL, "Over the time of all samples", GT_WORTH_KEY},
@@ -77,11 +77,12 @@ static const struct gt_heading coverage_headings[] = {
 	{"interval_ns", GT_UNIT_NS, "Half of the samples are no longer", GT_WORTH_KEY},
 	{"sampled_ns", GT_UNIT_NS, "Time of all samples", GT_WORTH_KEY},
 	{"kernel_ns", GT_UNIT_NS,
-         "Of it in samples that lie in one execution of a kernel, with nothing beside it",
+         "Part of it in samples that lie in one execution of a kernel, with nothing beside it",
          GT_WORTH_KEY},
 	{"shared_ns", GT_UNIT_NS,
-         "Of it in samples in which several things ran, or one for a part of it", GT_WORTH_KEY},
-	{"idle_ns", GT_UNIT_NS, "Of it in samples in which nothing ran", GT_WORTH_KEY},
+         "Part of it in samples in which several things ran, or one for a part of it",
+         GT_WORTH_KEY},
+	{"idle_ns", GT_UNIT_NS, "Part of it in samples in which nothing ran", GT_WORTH_KEY},
 	{"gaps", GT_UNIT_COUNT, "Times for which the samples were lost", GT_WORTH_LITTLE},
 	{"gap_ns", GT_UNIT_NS, "How long these were together", GT_WORTH_LITTLE},
 };

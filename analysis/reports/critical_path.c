@@ -31,7 +31,7 @@ static const struct gt_heading path_headings[] = {
 	{"mean_ns", GT_UNIT_NS, "length_ns of a range, on average"},
 	{"path_ns", GT_UNIT_NS, "Sum of the stretches of the path: what of length_ns is explained"},
 	{"certain_ns", GT_UNIT_NS,
-         "Of that, up to the end, what no assumed edge comes after: the path whatever was assumed",
+         "Part of that up to the end that no assumed edge follows: the path whatever was assumed",
          GT_WORTH_KEY},
 	{"certain_percent", GT_UNIT_PERCENT, "certain_ns of length_ns", GT_WORTH_KEY},
 	{"assumed", GT_UNIT_COUNT, "Edges of the path that nobody recorded"},
@@ -39,15 +39,15 @@ static const struct gt_heading path_headings[] = {
 };
 
 static const struct gt_heading kind_headings[] = {
-	{"kind", GT_UNIT_TEXT, "What the time went into", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "Kind of work or wait that took the time", GT_WORTH_KEY},
 	{"stretches", GT_UNIT_COUNT, "Members of the path that are such"},
 	{"total_ns", GT_UNIT_NS, "Their sum: all rows add up to path_ns", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "total_ns of length_ns", GT_WORTH_KEY},
-	{"assumed_ns", GT_UNIT_NS, "Of it, along edges that nobody recorded"},
+	{"assumed_ns", GT_UNIT_NS, "Part of it along edges that nobody recorded"},
 };
 
 static const struct gt_heading name_headings[] = {
-	{"kind", GT_UNIT_TEXT, "What the time went into", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "Kind of work or wait that took the time", GT_WORTH_KEY},
 	{"stretches", GT_UNIT_COUNT, "Members of the path that are such"},
 	{"total_ns", GT_UNIT_NS, "Their sum", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "total_ns of length_ns", GT_WORTH_KEY},
@@ -74,7 +74,7 @@ static const struct gt_heading range_headings[] = {
 	{"total_ns", GT_UNIT_NS, "Stretches of the path that were asked for, or lie, in it itself",
          GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "total_ns of length_ns", GT_WORTH_KEY},
-	{"gpu_ns", GT_UNIT_NS, "Of total_ns, kernels, graphs, copies and fills"},
+	{"gpu_ns", GT_UNIT_NS, "Part of total_ns in kernels, graphs, copies and fills"},
 	{"range", GT_UNIT_TEXT, "Path of the innermost NVTX range; unknown: in none",
          GT_WORTH_NAME},
 };
@@ -85,19 +85,19 @@ static const struct gt_heading process_headings[] = {
 	{"stretches", GT_UNIT_COUNT, "Members of the path that are its own"},
 	{"total_ns", GT_UNIT_NS, "Their sum: the rows of a path add up to its path_ns",
          GT_WORTH_KEY},
-	{"gpu_ns", GT_UNIT_NS, "Of total_ns, kernels, graphs, copies and fills"},
+	{"gpu_ns", GT_UNIT_NS, "Part of total_ns in kernels, graphs, copies and fills"},
 };
 
 static const struct gt_heading wait_headings[] = {
 	{"function", GT_UNIT_TEXT, "API call", GT_WORTH_NAME},
-	{"calls", GT_UNIT_COUNT, "Of them the path goes through the return", GT_WORTH_KEY},
+	{"calls", GT_UNIT_COUNT, "Calls whose return is on the path", GT_WORTH_KEY},
 	{"call_ns", GT_UNIT_NS, "From their entry to their return", GT_WORTH_KEY},
-	{"return_ns", GT_UNIT_NS, "Of that since the awaited work had ended: it is on the path",
-         GT_WORTH_KEY},
+	{"return_ns", GT_UNIT_NS,
+         "Part of that since the awaited work had ended: it is on the path", GT_WORTH_KEY},
 };
 
 static const struct gt_heading change_headings[] = {
-	{"change", GT_UNIT_TEXT, "What would be otherwise", GT_WORTH_NAME},
+	{"change", GT_UNIT_TEXT, "The change", GT_WORTH_NAME},
 	{"length_ns", GT_UNIT_NS, "Length then, all ranges together", GT_WORTH_KEY},
 	{"saved_ns", GT_UNIT_NS, "length_ns as it is less that", GT_WORTH_KEY},
 	{"saved_percent", GT_UNIT_PERCENT, "saved_ns of length_ns as it is", GT_WORTH_KEY},
@@ -107,7 +107,7 @@ static const struct gt_heading member_headings[] = {
 	{"start_time_ns", GT_UNIT_TIME, "When it began, since the recording began", GT_WORTH_KEY},
 	{"duration_ns", GT_UNIT_NS, "How long it took", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "duration_ns of length_ns"},
-	{"kind", GT_UNIT_TEXT, "What the time went into", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "Kind of work or wait that took the time", GT_WORTH_KEY},
 	{"basis", GT_UNIT_TEXT, "recorded, or assumed: nobody recorded the edge",
          GT_WORTH_ORDINARY},
 	{"where", GT_UNIT_TEXT, "Thread, or stream"},
@@ -133,7 +133,7 @@ static const struct gt_heading span_headings[] = {
          "On its path: returns from waits, and waits for what is not known"},
 	{"held_ns", GT_UNIT_NS, "On its path: not measured, as gputrace held launches up",
          GT_WORTH_LITTLE},
-	{"certain_percent", GT_UNIT_PERCENT, "Of length_ns, what no assumed edge comes after",
+	{"certain_percent", GT_UNIT_PERCENT, "Share of length_ns that no assumed edge follows",
          GT_WORTH_LITTLE},
 	{"range", GT_UNIT_TEXT, "Path of the range", GT_WORTH_NAME},
 };

@@ -38,8 +38,7 @@ static const struct gt_heading range_headings[] = {
 	{"share_percent", GT_UNIT_PERCENT,
          "total_ns of the time of the launches that have it, each times its writers", GT_WORTH_KEY},
 	{"sm_imbalance", GT_UNIT_REAL,
-         "What it took on the slowest multiprocessor of a launch / on the mean one",
-         GT_WORTH_ORDINARY},
+         "Time on the slowest multiprocessor of a launch / on the mean one", GT_WORTH_ORDINARY},
 	{"block_imbalance", GT_UNIT_REAL, "The same of blocks", GT_WORTH_ORDINARY},
 	{"unended", GT_UNIT_COUNT, "Whose begin or end is not there: only count has them",
          GT_WORTH_LEAST, true},
@@ -661,7 +660,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_device_events = {
 	.name = "device-events",
-	.summary = "What kernels told of themselves: phases by multiprocessor",
+	.summary = "Events that kernels wrote: phases by multiprocessor",
 	.parameters = parameters,
 	.run = run,
 };

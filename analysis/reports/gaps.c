@@ -66,9 +66,9 @@ static const struct gt_heading gap_headings[] = {
 	{"host_call", GT_UNIT_TEXT,
          "Call that took half of the gap or more, on the thread that asked for what came after",
          GT_WORTH_NAME},
-	{"before", GT_UNIT_TEXT, "What ended last before the gap", GT_WORTH_LESSER_NAME,
+	{"before", GT_UNIT_TEXT, "The work that ended last before the gap", GT_WORTH_LESSER_NAME,
          .label = "previous"},
-	{"after", GT_UNIT_TEXT, "What ended the gap", GT_WORTH_NAME, .label = "next"},
+	{"after", GT_UNIT_TEXT, "The work that ended the gap", GT_WORTH_NAME, .label = "next"},
 };
 
 static const struct gt_heading size_headings[] = {

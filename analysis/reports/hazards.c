@@ -23,22 +23,22 @@
 #include "model/view/view.h"
 
 static const struct gt_heading hazard_headings[] = {
-	{"kind", GT_UNIT_TEXT, "What is in no order", GT_WORTH_NAME},
+	{"kind", GT_UNIT_TEXT, "The two uses that are in no order", GT_WORTH_NAME},
 	{"times", GT_UNIT_COUNT, "Pairs of such uses", GT_WORTH_KEY},
 	{"overlapped", GT_UNIT_COUNT,
-         "Of them, those that ran at the same time, or used memory after the call that freed it",
+         "Those that ran at the same time, or used memory after the call that freed it",
          GT_WORTH_KEY, true},
 	{"earlier", GT_UNIT_TEXT, "Use that the host asked for first, with its stream",
          GT_WORTH_NAME},
 	{"later", GT_UNIT_TEXT, "The other one, with its stream", GT_WORTH_NAME},
-	{"order_by", GT_UNIT_TEXT, "What would put them in order"},
+	{"order_by", GT_UNIT_TEXT, "The call that would put them in order"},
 	{"earlier_stream", GT_UNIT_TEXT, "Stream that the earlier one was given to", GT_WORTH_DATA},
 	{"later_stream", GT_UNIT_TEXT, "Stream that the later one was given to", GT_WORTH_DATA},
 	{"bytes", GT_UNIT_BYTES, "That both use, in the pair with most", GT_WORTH_LITTLE},
-	{"address", GT_UNIT_TEXT, "Of the first byte that both use, in the first pair",
+	{"address", GT_UNIT_TEXT, "Address of the first byte that both use, in the first pair",
          GT_WORTH_DATA},
 	{"earlier_node", GT_UNIT_COUNT,
-         "Of two nodes of one launch that which was made first: its number in the program's graph",
+         "The earlier made of two nodes of one launch: its number in the program's graph",
          GT_WORTH_DATA},
 	{"later_node", GT_UNIT_COUNT, "The other one", GT_WORTH_DATA},
 	{"earlier_range", GT_UNIT_TEXT, "NVTX range that it was asked for in",
@@ -57,10 +57,9 @@ static const struct gt_heading hazard_headings[] = {
 };
 
 static const struct gt_heading cover_headings[] = {
-	{"work", GT_UNIT_TEXT, "What uses memory", GT_WORTH_NAME},
+	{"work", GT_UNIT_TEXT, "Kind of work that uses memory", GT_WORTH_NAME},
 	{"count", GT_UNIT_COUNT, "How many there are", GT_WORTH_KEY},
-	{"known", GT_UNIT_COUNT, "Of them, those of which it is known what memory they use",
-         GT_WORTH_KEY},
+	{"known", GT_UNIT_COUNT, "Those whose memory is known", GT_WORTH_KEY},
 	{"known_percent", GT_UNIT_PERCENT, "known of count", GT_WORTH_KEY},
 };
 
@@ -386,10 +385,10 @@ static void add_remarks(struct gt_result *result, const struct gt_hazards *hazar
 		return;
 	}
 	if (by_work) {
-		gt_result_remark_empty(result,
-		                       "What puts work in order may be other work: hazards are "
-		                       "looked for without --device, --stream, --kernel and "
-		                       "--range alone.");
+		gt_result_remark_empty(
+			result, "Hidden work may be the work that sets the order: hazards are "
+				"looked for without --device, --stream, --kernel and "
+				"--range alone.");
 		return;
 	}
 	if (hazards->list.count == 0)

@@ -68,11 +68,11 @@
 	}
 
 #define NAMED                                                                                      \
-	{"family", GT_UNIT_TEXT, "What it is for, as its name tells"},                             \
+	{"family", GT_UNIT_TEXT, "Its purpose, as its name tells"},                                \
 		{"origin", GT_UNIT_TEXT,                                                           \
 	         "Library or compiler that it comes from, as its name tells", GT_WORTH_LEAST},     \
 		{"tile", GT_UNIT_TEXT,                                                             \
-	         "Of a matrix multiplication: what a block works out, as its name tells",          \
+	         "Tile of a matrix multiplication that a block works out, as its name tells",      \
 	         GT_WORTH_DATA},                                                                   \
 		{"full_name", GT_UNIT_TEXT,                                                        \
 	         "Its name as C++ writes it; of one, where shapes of "                             \
@@ -108,7 +108,7 @@ static const struct gt_heading stream_headings[] = {
 };
 
 static const struct gt_heading family_headings[] = {
-	{"family", GT_UNIT_TEXT, "What they are for, as their names tell", GT_WORTH_NAME},
+	{"family", GT_UNIT_TEXT, "Their purpose, as their names tell", GT_WORTH_NAME},
 	FIGURES,
 };
 
@@ -142,7 +142,7 @@ static const struct {
 static const char *const each_words[] = {"no", "yes", NULL};
 
 static const struct gt_parameter parameters[] = {
-	{"by", GT_PARAMETER_CHOICE, "name", "What executions are counted together by",
+	{"by", GT_PARAMETER_CHOICE, "name", "Property by which executions are counted together",
          gt_group_words},
 	{"each", GT_PARAMETER_CHOICE, "no",
          "Whether what each kernel takes of one NVTX range is shown, with its spread", each_words},
@@ -171,8 +171,7 @@ static const struct gt_heading shape_headings[] = {
 	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
 	{"occupancy_percent", GT_UNIT_PERCENT,
          "Theoretical: warps that fit on a multiprocessor of those it can hold", GT_WORTH_KEY},
-	{"limited_by", GT_UNIT_TEXT, "What keeps more blocks from fitting on a multiprocessor",
-         GT_WORTH_LITTLE},
+	{"limited_by", GT_UNIT_TEXT, "The limit on blocks of a multiprocessor", GT_WORTH_LITTLE},
 	{"waves_per_sm", GT_UNIT_REAL,
          "Blocks of the grid / blocks the device holds; below 1: the launch does not fill it"},
 	{"full_name", GT_UNIT_TEXT, "Its name as C++ writes it", GT_WORTH_DATA},

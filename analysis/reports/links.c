@@ -35,7 +35,7 @@ static const struct gt_heading copy_headings[] = {
 	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},
 	{"busy_ns", GT_UNIT_NS, "Time in which at least one of them ran", GT_WORTH_LITTLE},
 	{"busy_percent", GT_UNIT_PERCENT,
-         "Of the recording, or of its window, when at least one of them ran", GT_WORTH_KEY},
+         "Time of the recording, or of its window, when at least one of them ran", GT_WORTH_KEY},
 	{"busy_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / busy_ns", GT_WORTH_KEY},
 	{"peak_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
          "Most that the link can carry one way, by its generation and lanes, or as the driver "
@@ -58,7 +58,8 @@ static const struct gt_heading counted_headings[] = {
          "That the counter counted, whoever moved them: copies, kernels, others", GT_WORTH_KEY},
 	{"mean_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes over the time of all samples",
          GT_WORTH_KEY},
-	{"most_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Of any sample", GT_WORTH_ORDINARY},
+	{"most_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Highest rate of any sample",
+         GT_WORTH_ORDINARY},
 	{"peak_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Most that the link can carry one way",
          GT_WORTH_LITTLE},
 	{"peak_percent", GT_UNIT_PERCENT, "mean_bytes_per_second of that", GT_WORTH_ORDINARY},
@@ -66,9 +67,9 @@ static const struct gt_heading counted_headings[] = {
          "Time of samples with busy percent of the peak or more, of the time of all samples",
          GT_WORTH_KEY},
 	{"copied_bytes", GT_UNIT_BYTES,
-         "Of recorded copies this way, as far as they were in the time of the samples",
+         "Bytes of recorded copies this way, as far as they were in the time of the samples",
          GT_WORTH_ORDINARY},
-	{"source", GT_UNIT_TEXT, "What it was counted by, or what would count it", GT_WORTH_LITTLE},
+	{"source", GT_UNIT_TEXT, "The counter that counted it, or would count it", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading node_headings[] = {
@@ -79,13 +80,14 @@ static const struct gt_heading node_headings[] = {
 	{"gpu_node", GT_UNIT_COUNT, "NUMA node that the GPU is near", GT_WORTH_KEY},
 	{"thread_node", GT_UNIT_COUNT, "NUMA node that the thread ran on when it asked",
          GT_WORTH_KEY},
-	{"far", GT_UNIT_TEXT, "What is on another node than the GPU", GT_WORTH_KEY},
+	{"far", GT_UNIT_TEXT, "The part that is on another node than the GPU", GT_WORTH_KEY},
 	{"copies", GT_UNIT_COUNT, "Copies that have a start and an end", GT_WORTH_LITTLE},
 	{"bytes", GT_UNIT_BYTES, "Sum of their sizes", GT_WORTH_KEY},
 	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / sum of end - start",
          GT_WORTH_KEY},
 	{"near_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
-         "Of the like copies whose memory is on the GPU's node, by any thread", GT_WORTH_ORDINARY},
+         "Rate of the like copies whose memory is on the GPU's node, by any thread",
+         GT_WORTH_ORDINARY},
 	{"thread", GT_UNIT_TEXT, "Who asked", GT_WORTH_NAME},
 };
 
@@ -595,9 +597,9 @@ static void add_remarks(const struct flows *flows, struct gt_result *result, boo
 	if (!sampled)
 		gt_result_remark(
 			result,
-			"What crossed the links beside copies was not measured: what kernels "
-			"move over PCIe and NVLink, and what other programs do, is known by "
-			"hardware counters alone (gputrace run --counters=links).");
+			"Bytes that crossed the links beside copies were not measured: only "
+			"hardware counters know how much kernels and other programs move over "
+			"PCIe and NVLink (gputrace run --counters=links).");
 	if (flows->unknown_peer)
 		gt_result_remark_on(
 			result, "link",

@@ -92,19 +92,19 @@ static const struct gt_heading pool_headings[] = {
          GT_WORTH_LITTLE},
 	{"worst_percent", GT_UNIT_PERCENT, "Most fragmentation of all samples of its statistics"},
 	{"worst_time_ns", GT_UNIT_TIME, "When that was, since the recording began", GT_WORTH_LEAST},
-	{"requested_bytes", GT_UNIT_BINARY_BYTES, "Of what is in use, as it was asked for",
+	{"requested_bytes", GT_UNIT_BINARY_BYTES, "Bytes in use, as they were requested",
          GT_WORTH_LITTLE},
-	{"waste_percent", GT_UNIT_PERCENT, "Of in_use_bytes, what nobody asked for: rounding"},
+	{"waste_percent", GT_UNIT_PERCENT, "Share of in_use_bytes that nobody requested: rounding"},
 	{"allocations", GT_UNIT_COUNT, "Calls that handed out a block", GT_WORTH_LITTLE},
 	{"reserve_calls", GT_UNIT_COUNT, "Times that it had to ask CUDA for more", GT_WORTH_LITTLE},
-	{"hit_percent", GT_UNIT_PERCENT, "Of allocations, those for which it did not have to"},
+	{"hit_percent", GT_UNIT_PERCENT, "Share of allocations for which it did not have to"},
 	{"splits", GT_UNIT_COUNT, "Pieces that it divided", GT_WORTH_LEAST},
 	{"trims", GT_UNIT_COUNT, "Times that it gave memory back to CUDA", GT_WORTH_LEAST},
 	{"failed", GT_UNIT_COUNT, "Calls that found no memory", GT_WORTH_LITTLE, true},
 	{"segments", GT_UNIT_COUNT, "Pieces that it has from CUDA, at the end", GT_WORTH_LEAST},
 	{"limit_bytes", GT_UNIT_BINARY_BYTES, "That it may have or hand out at most",
          GT_WORTH_LEAST},
-	{"source", GT_UNIT_TEXT, "What the figures are made of", GT_WORTH_LITTLE},
+	{"source", GT_UNIT_TEXT, "Source of the figures", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading account_headings[] = {
@@ -115,11 +115,11 @@ static const struct gt_heading account_headings[] = {
 	{"claim", GT_UNIT_TEXT, "Whose memory it is", GT_WORTH_KEY},
 	{"bytes", GT_UNIT_BINARY_BYTES, "How much", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT,
-         "Of the device total, or of all that is claimed where that is more or alone known",
+         "Share of the device total, or of all that is claimed where that is more or alone known",
          GT_WORTH_KEY},
-	{"name", GT_UNIT_TEXT, "Of the pool or the library", GT_WORTH_NAME},
+	{"name", GT_UNIT_TEXT, "Name of the pool or the library", GT_WORTH_NAME},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
-	{"source", GT_UNIT_TEXT, "What says so", GT_WORTH_ORDINARY},
+	{"source", GT_UNIT_TEXT, "Source of the figure", GT_WORTH_ORDINARY},
 };
 
 /* Memory by where it comes from. */
@@ -157,7 +157,7 @@ static const struct gt_heading failure_headings[] = {
 	{"time_ns", GT_UNIT_TIME, "When the call was entered, since the recording began",
          GT_WORTH_KEY},
 	{"size_bytes", GT_UNIT_BINARY_BYTES, "That it asked for", GT_WORTH_KEY},
-	{"result", GT_UNIT_TEXT, "What it returned", GT_WORTH_KEY},
+	{"result", GT_UNIT_TEXT, "Its result", GT_WORTH_KEY},
 	{"call", GT_UNIT_TEXT, "API call", GT_WORTH_ORDINARY},
 	{"memory", GT_UNIT_TEXT, "Kind of memory", GT_WORTH_LITTLE},
 	{"live_bytes", GT_UNIT_BINARY_BYTES, "Allocated on that GPU then, by CUDA's calls",
@@ -197,11 +197,12 @@ static const struct gt_heading executable_headings[] = {
 	{"total_bytes", GT_UNIT_BINARY_BYTES,
          "Arguments, results, temporary memory and code, without results that lie in arguments",
          GT_WORTH_KEY},
-	{"argument_bytes", GT_UNIT_BINARY_BYTES, "Of its arguments", GT_WORTH_KEY},
-	{"output_bytes", GT_UNIT_BINARY_BYTES, "Of its results", GT_WORTH_KEY},
+	{"argument_bytes", GT_UNIT_BINARY_BYTES, "Bytes of its arguments", GT_WORTH_KEY},
+	{"output_bytes", GT_UNIT_BINARY_BYTES, "Bytes of its results", GT_WORTH_KEY},
 	{"temporary_bytes", GT_UNIT_BINARY_BYTES, "That it needs while it runs", GT_WORTH_KEY},
-	{"alias_bytes", GT_UNIT_BINARY_BYTES, "Of results that lie in arguments", GT_WORTH_LITTLE},
-	{"code_bytes", GT_UNIT_BINARY_BYTES, "Of its code", GT_WORTH_LITTLE},
+	{"alias_bytes", GT_UNIT_BINARY_BYTES, "Bytes of results that lie in arguments",
+         GT_WORTH_LITTLE},
+	{"code_bytes", GT_UNIT_BINARY_BYTES, "Bytes of its code", GT_WORTH_LITTLE},
 	{"time_ns", GT_UNIT_TIME, "When it was told of, since the recording began",
          GT_WORTH_LITTLE},
 	{"device", GT_UNIT_TEXT, "GPU it runs on; not known: any", GT_WORTH_LITTLE},
@@ -209,7 +210,7 @@ static const struct gt_heading executable_headings[] = {
 
 static const struct gt_parameter parameters[] = {
 	{"by", GT_PARAMETER_CHOICE, "origin",
-         "What memory is counted together by in peak, leaks and at_failure: origin, which is the "
+         "Property by which memory is counted together in peak, leaks and at_failure: origin, which is the "
          "range, the library and the call, or one of these; name: that of the innermost range",
          gt_memory_by_words},
 	{"top", GT_PARAMETER_ROWS, "10", "Rows of every table but devices, memory and account"},

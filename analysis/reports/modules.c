@@ -37,34 +37,35 @@ static const struct gt_heading process_headings[] = {
 	{"load_percent", GT_UNIT_PERCENT,
          "When the process did any of these three, of the recording or of its window"},
 	{"not_measured", GT_UNIT_COUNT, "Loadings whose time is not known, and in no sum"},
-	{"jit_ns", GT_UNIT_NS, "Of load_ns, compiling code or getting it out of the cache"},
+	{"jit_ns", GT_UNIT_NS, "Part of load_ns for compiling code or getting it out of the cache"},
 	{"calls", GT_UNIT_COUNT, "API calls that waited for any of it", GT_WORTH_LITTLE},
 	{"functions", GT_UNIT_COUNT, "Functions in the modules", GT_WORTH_LITTLE},
-	{"functions_used", GT_UNIT_COUNT, "Of these, that were launched", GT_WORTH_LITTLE},
-	{"gputrace_ns", GT_UNIT_NS, "What gputrace itself took for them, hashing and keeping",
+	{"functions_used", GT_UNIT_COUNT, "Those that were launched", GT_WORTH_LITTLE},
+	{"gputrace_ns", GT_UNIT_NS, "Time that gputrace itself took for them, hashing and keeping",
          GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading module_headings[] = {
-	{"hash", GT_UNIT_TEXT, "Of the cubin's bytes: equal for equal modules", GT_WORTH_KEY},
+	{"hash", GT_UNIT_TEXT, "Hash of the cubin's bytes: equal for equal modules", GT_WORTH_KEY},
 	{"loaded_ns", GT_UNIT_TIME, "When it had been loaded", GT_WORTH_KEY},
 	{"unloaded_ns", GT_UNIT_TIME, "When its unloading began", GT_WORTH_LEAST},
 	{"process", GT_UNIT_TEXT, "That loaded it", GT_WORTH_LEAST},
 	{"load_ns", GT_UNIT_NS, "How long that took, at most", GT_WORTH_KEY},
-	{"jit_ns", GT_UNIT_NS, "Of it, compiling code or getting it out of the cache",
+	{"jit_ns", GT_UNIT_NS, "Part of it for compiling code or getting it out of the cache",
          GT_WORTH_ORDINARY},
 	{"call", GT_UNIT_TEXT, "API call that waited for it", GT_WORTH_LITTLE},
-	{"size_bytes", GT_UNIT_BYTES, "Of the cubin"},
+	{"size_bytes", GT_UNIT_BYTES, "Size of the cubin"},
 	{"arch", GT_UNIT_TEXT, "Architecture of its machine code; sm_90a: of that one alone",
          GT_WORTH_LITTLE},
 	{"ptx_arch", GT_UNIT_TEXT, "That its PTX was written for; of kept modules", GT_WORTH_LEAST},
 	{"functions", GT_UNIT_COUNT, "Functions in it"},
-	{"functions_used", GT_UNIT_COUNT, "Of these, that were launched"},
+	{"functions_used", GT_UNIT_COUNT, "Those that were launched"},
 	{"kernels", GT_UNIT_COUNT, "Executions of kernels from it"},
 	{"kernel_ns", GT_UNIT_NS, "Sum of their times on the GPU"},
 	{"main_kernel", GT_UNIT_TEXT, "Its kernel that took most of that", GT_WORTH_NAME},
 	{"file", GT_UNIT_TEXT, "Where the recording keeps it", GT_WORTH_DATA},
-	{"compiler", GT_UNIT_TEXT, "What made it, as it says; of kept modules", GT_WORTH_DATA},
+	{"compiler", GT_UNIT_TEXT, "Compiler that made it, as it says; of kept modules",
+         GT_WORTH_DATA},
 };
 
 static const struct gt_heading call_headings[] = {
@@ -78,7 +79,7 @@ static const struct gt_heading call_headings[] = {
          GT_WORTH_LITTLE},
 	{"functions_ns", GT_UNIT_NS, "Loading functions in them, as the driver says",
          GT_WORTH_ORDINARY},
-	{"gputrace_ns", GT_UNIT_NS, "What gputrace itself took in them, hashing and keeping",
+	{"gputrace_ns", GT_UNIT_NS, "Time that gputrace itself took in them, hashing and keeping",
          GT_WORTH_LITTLE},
 	{"call_ns", GT_UNIT_NS, "Sum of the calls' own times", GT_WORTH_ORDINARY},
 	{"most_ns", GT_UNIT_NS, "The longest of these calls", GT_WORTH_ORDINARY},
@@ -88,7 +89,7 @@ static const struct gt_heading function_headings[] = {
 	{"module", GT_UNIT_TEXT, "Hash of the module it is in", GT_WORTH_LITTLE},
 	{"kernels", GT_UNIT_COUNT, "Executions", GT_WORTH_KEY},
 	{"kernel_ns", GT_UNIT_NS, "Sum of their times on the GPU", GT_WORTH_KEY},
-	{"registers", GT_UNIT_COUNT, "Of a thread, as its launches took them"},
+	{"registers", GT_UNIT_COUNT, "Registers of a thread, as its launches took them"},
 	{"compiled_registers", GT_UNIT_COUNT,
          "That the compiler says a thread needs; of kept modules", GT_WORTH_LITTLE},
 	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Shared memory that it declares"},
@@ -106,7 +107,7 @@ static const struct gt_heading function_headings[] = {
 };
 
 static const struct gt_heading jit_headings[] = {
-	{"operation", GT_UNIT_TEXT, "What was done", GT_WORTH_KEY},
+	{"operation", GT_UNIT_TEXT, "The operation", GT_WORTH_KEY},
 	{"what", GT_UNIT_TEXT, "From what to what", GT_WORTH_KEY},
 	{"count", GT_UNIT_COUNT, "How often"},
 	{"total_ns", GT_UNIT_NS, "Sum of end - start, of those that have times"},
@@ -769,12 +770,13 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 		gt_result_remark(result, "Compilations were not recorded: how much of it they "
 		                         "took is not known (run --keep-modules).");
 	if (!all.is_kept)
-		gt_result_remark(result,
-		                 "What functions take is known of those that were launched; of "
-		                 "all of them, with source lines, after run --keep-modules.");
+		gt_result_remark(
+			result,
+			"Registers and memory of functions are known for those that were launched; of "
+			"all of them, with source lines, after run --keep-modules.");
 	if (all.is_cut)
 		gt_result_remark(result,
-		                 "Of modules with more than 2,048 functions the others were "
+		                 "In modules with more than 2,048 functions the others were "
 		                 "not noted: kernels of these are of no known module.");
 	if (tally->kernels_elsewhere)
 		gt_result_remark(result,

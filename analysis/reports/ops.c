@@ -63,7 +63,7 @@ static const struct gt_heading hlo_headings[] = {
          "Instruction of HLO, without XLA's ranges its kernel; not known of calls of libraries then",
          GT_WORTH_NAME},
 	{"category", GT_UNIT_TEXT,
-         "What sort of an instruction it is, as its text, its name or its kernel tells"},
+         "Sort of instruction, as its text, its name or its kernel tells"},
 	FIGURES,
 	{"kernel", GT_UNIT_TEXT, "The kernel that took most of own_ns"},
 	{"hlo_module", GT_UNIT_TEXT, "Module of HLO that it is in", GT_WORTH_LITTLE},

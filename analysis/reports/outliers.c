@@ -30,8 +30,7 @@
 static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end"},
-	{"outliers", GT_UNIT_COUNT, "Of these, those that took far longer than the median",
-         GT_WORTH_KEY},
+	{"outliers", GT_UNIT_COUNT, "Those that took far longer than the median", GT_WORTH_KEY},
 	{"excess_ns", GT_UNIT_NS, "Sum of what they took longer than the median", GT_WORTH_KEY},
 	{"excess_percent", GT_UNIT_PERCENT, "excess_ns of the time of all executions"},
 	{"first", GT_UNIT_COUNT, "Outliers that were the first launch of the function"},
@@ -51,7 +50,7 @@ static const struct gt_heading outlier_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
 	{"stream", GT_UNIT_TEXT, "CUPTI's number of the stream", GT_WORTH_LITTLE},
 	{"range", GT_UNIT_TEXT, "Path of the NVTX range that it was asked for in", GT_WORTH_LITTLE},
-	{"beside", GT_UNIT_TEXT, "What stood beside it", GT_WORTH_NAME},
+	{"beside", GT_UNIT_TEXT, "Event that stood beside it", GT_WORTH_NAME},
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
 	{"copies_ns", GT_UNIT_NS, "Time of it in which a copy ran on the GPU", GT_WORTH_LEAST},
 	{"kernels_ns", GT_UNIT_NS, "Time of it in which another kernel ran on the GPU",
@@ -385,8 +384,8 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	                 gt_grouped(arguments->values[FACTOR].number).text,
 	                 gt_figure_ns((int64_t)arguments->values[LEAST].number).text,
 	                 gt_grouped(arguments->values[CALLS].number).text);
-	gt_result_remark(result, "What stood beside an outlier need not be why it was slow. What "
-	                         "programs that were not recorded did is not seen.");
+	gt_result_remark(result, "An event beside an outlier need not be why it was slow. Work of "
+	                         "programs that were not recorded is not seen.");
 	if (!measured)
 		gt_result_remark(result, "Whether clocks were held down is not known: no telemetry "
 		                         "was recorded (run --telemetry 100ms).");

@@ -26,7 +26,7 @@
 		{"max_ns", GT_UNIT_NS, "Longest", GT_WORTH_LITTLE},                                    \
 		{"p95_ns", GT_UNIT_NS, "95 percent of them took no longer", GT_WORTH_LITTLE},          \
 		{"quiet_percent", GT_UNIT_PERCENT,                                                     \
-	         "Of wall_ns, time in which no recorded GPU ran anything", GT_WORTH_LITTLE},           \
+	         "Part of wall_ns in which no recorded GPU ran anything", GT_WORTH_LITTLE},            \
 		{"busy_percent", GT_UNIT_PERCENT,                                                      \
 	         "Share of wall_ns in which work of the range ran on any GPU"},                        \
 		{"gpu_ns", GT_UNIT_NS,                                                                 \
@@ -44,13 +44,13 @@
 	         "Launch gaps: of span_ns, time in which nothing at all ran on the GPU"},              \
 		{"kernels", GT_UNIT_COUNT, "Executions with times that were asked for inside"},        \
 		{"captured", GT_UNIT_COUNT,                                                            \
-	         "Of kernels, those that were captured inside and launched with their graph",          \
+	         "Kernels that were captured inside and launched with their graph",                    \
 	         GT_WORTH_LEAST},                                                                      \
 		{"copies", GT_UNIT_COUNT, "Copies with times", GT_WORTH_LITTLE},                       \
 		{"copied_bytes", GT_UNIT_BYTES, "Bytes of these copies", GT_WORTH_LITTLE},             \
 		{"fills", GT_UNIT_COUNT, "Fills with times", GT_WORTH_LEAST},                          \
 	{                                                                                              \
-		"open", GT_UNIT_COUNT, "Of ranges, those without an end", GT_WORTH_LEAST               \
+		"open", GT_UNIT_COUNT, "Ranges without an end", GT_WORTH_LEAST                         \
 	}
 
 /* Of one range of a group, on average and at most. */
@@ -118,7 +118,8 @@ static const struct {
 static const char *const each_words[] = {"no", "yes", NULL};
 
 static const struct gt_parameter parameters[] = {
-	{"by", GT_PARAMETER_CHOICE, "path", "What ranges are counted together by", gt_ranges_words},
+	{"by", GT_PARAMETER_CHOICE, "path", "Property by which ranges are counted together",
+         gt_ranges_words},
 	{"each", GT_PARAMETER_CHOICE, "no",
          "Whether text shows the figures of one range, with their spread", each_words},
 	{"fold", GT_PARAMETER_CHOICE, "auto",

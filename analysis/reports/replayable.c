@@ -23,15 +23,16 @@ static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
 	{"launches", GT_UNIT_COUNT, "Executions of it", GT_WORTH_KEY},
 	{"nodes", GT_UNIT_COUNT,
-         "Of them nodes of CUDA graphs, which are captured with all of a launch of their graph",
+         "Nodes of CUDA graphs among them, which are captured with all of a launch of their graph",
          GT_WORTH_KEY},
-	{"captured", GT_UNIT_COUNT, "Of them captured: gputrace replay runs them again",
+	{"captured", GT_UNIT_COUNT, "Captured ones: gputrace replay runs them again", GT_WORTH_KEY},
+	{"refused", GT_UNIT_COUNT, "Those that were chosen to be captured, and refused",
          GT_WORTH_KEY},
-	{"refused", GT_UNIT_COUNT, "Of them chosen to be captured, and refused", GT_WORTH_KEY},
-	{"clusters", GT_UNIT_COUNT, "Of them launched in clusters of blocks", GT_WORTH_LITTLE},
-	{"cooperative", GT_UNIT_COUNT, "Of them launched by a call for cooperative kernels",
+	{"clusters", GT_UNIT_COUNT, "Those that were launched in clusters of blocks",
          GT_WORTH_LITTLE},
-	{"profiled", GT_UNIT_COUNT, "Of them run several times for their counters",
+	{"cooperative", GT_UNIT_COUNT, "Those that were launched by a call for cooperative kernels",
+         GT_WORTH_LITTLE},
+	{"profiled", GT_UNIT_COUNT, "Those that ran several times for their counters",
          GT_WORTH_LITTLE},
 	{"code", GT_UNIT_TEXT,
          "Whether the recording has the code of a module with a function of that name",
@@ -46,10 +47,10 @@ static const struct gt_heading captured_headings[] = {
          GT_WORTH_NAME},
 	{"process", GT_UNIT_COUNT, "Process id", GT_WORTH_LITTLE, .label = "pid"},
 	{"number", GT_UNIT_COUNT,
-         "Of the launches that were chosen by name and range, or of the range's occurrences, from 1",
+         "Number among the launches chosen by name and range, or the range's occurrences, from 1",
          GT_WORTH_KEY},
 	{"steps", GT_UNIT_COUNT,
-         "Of a sequence, or of a launch of a CUDA graph: launches, copies, fills and what orders them",
+         "Steps of a sequence or a launch of a CUDA graph: launches, copies, fills and their order",
          GT_WORTH_ORDINARY},
 	{"held_ns", GT_UNIT_NS,
          "For which the program was held up; of a sequence, how long it took so",
@@ -331,10 +332,11 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 			"No launch was captured: gputrace run --capture-kernels REGEX does, and "
 			"--capture-sequence NAME of a range or --capture-graphs; gputrace replay runs what was "
 			"captured again.");
-	gt_result_remark(result,
-	                 "What a launch uses cannot be told before it is captured: memory of "
-	                 "other GPUs and processes, sparse arrays and arrays of others' memory are "
-	                 "refused then, with the reason.");
+	gt_result_remark(
+		result,
+		"The memory that a launch uses is not known before it is captured: memory of "
+		"other GPUs and processes, sparse arrays and arrays of others' memory are "
+		"refused then, with the reason.");
 	tally_release(&tally);
 	return 0;
 }

@@ -25,8 +25,8 @@ static const struct gt_heading kernel_headings[] = {
          GT_WORTH_KEY},
 	{"flops", GT_UNIT_REAL, "Floating-point operations of one execution, a mean",
          GT_WORTH_LEAST},
-	{"bytes", GT_UNIT_BYTES, "Of device memory, read and written by one execution, a mean",
-         GT_WORTH_LEAST},
+	{"bytes", GT_UNIT_BYTES,
+         "Bytes of device memory, read and written by one execution, a mean", GT_WORTH_LEAST},
 	{"intensity", GT_UNIT_REAL, "flops / bytes", GT_WORTH_KEY},
 	{"achieved_flop_per_second", GT_UNIT_FLOP_PER_SECOND, "Operations a second, while it ran",
          GT_WORTH_KEY},
@@ -44,17 +44,17 @@ static const struct gt_heading kernel_headings[] = {
 
 static const struct gt_heading roof_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
-	{"ceiling", GT_UNIT_TEXT, "What of", GT_WORTH_NAME},
-	{"theoretical_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
-         "Of memory: what the data sheet says", GT_WORTH_KEY},
-	{"measured_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Of memory: what was measured",
+	{"ceiling", GT_UNIT_TEXT, "Name of the ceiling", GT_WORTH_NAME},
+	{"theoretical_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Memory: as the data sheet says",
+         GT_WORTH_KEY},
+	{"measured_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Memory: as it was measured",
          GT_WORTH_KEY},
 	{"theoretical_flop_per_second", GT_UNIT_FLOP_PER_SECOND,
-         "Of operations: what the data sheet says", GT_WORTH_KEY},
-	{"measured_flop_per_second", GT_UNIT_FLOP_PER_SECOND, "Of operations: what was measured",
+         "Operations: as the data sheet says", GT_WORTH_KEY},
+	{"measured_flop_per_second", GT_UNIT_FLOP_PER_SECOND, "Operations: as it was measured",
          GT_WORTH_KEY},
 	{"ridge", GT_UNIT_REAL,
-         "Of operations: flops / bytes from which on it binds, and not dram_copy", GT_WORTH_KEY},
+         "Operations: flops / bytes from which on it binds, and not dram_copy", GT_WORTH_KEY},
 	{"source", GT_UNIT_TEXT, "Where the measured one is from, or what would measure it",
          GT_WORTH_ORDINARY},
 };
@@ -62,7 +62,8 @@ static const struct gt_heading roof_headings[] = {
 static const char *const by_words[] = {"name", "base", "shape", "family", "origin", NULL};
 
 static const struct gt_parameter parameters[] = {
-	{"by", GT_PARAMETER_CHOICE, "name", "What executions are counted together by", by_words},
+	{"by", GT_PARAMETER_CHOICE, "name", "Property by which executions are counted together",
+         by_words},
 	{"rows", GT_PARAMETER_ROWS, "20", "Kernels that are listed, those with most time first"},
 	{0},
 };
@@ -528,7 +529,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_roofline = {
 	.name = "roofline",
-	.summary = "What bounds each kernel, and how near it comes",
+	.summary = "The ceiling of each kernel, and how near it comes",
 	.parameters = parameters,
 	.run = run,
 };

@@ -25,8 +25,7 @@ static const struct gt_heading device_headings[] = {
          GT_WORTH_LITTLE},
 	{"overlap_percent", GT_UNIT_PERCENT, "overlap_ns of active_ns", GT_WORTH_KEY},
 	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran"},
-	{"hidden_copy_ns", GT_UNIT_NS, "Of it, time in which a kernel ran as well",
-         GT_WORTH_LITTLE},
+	{"hidden_copy_ns", GT_UNIT_NS, "Part of it in which a kernel ran as well", GT_WORTH_LITTLE},
 	{"hidden_copy_percent", GT_UNIT_PERCENT, "hidden_copy_ns of copy_ns", GT_WORTH_KEY},
 };
 
@@ -43,7 +42,7 @@ static const struct gt_heading stream_headings[] = {
          "busy_ns of the duration of the recording, or of its window", GT_WORTH_KEY},
 	{"copy_ns", GT_UNIT_NS, "Time in which at least one copy ran on it"},
 	{"hidden_copy_ns", GT_UNIT_NS,
-         "Of its copies, time in which a kernel ran on the GPU as well", GT_WORTH_LITTLE},
+         "Time of its copies in which a kernel ran on the GPU as well", GT_WORTH_LITTLE},
 	{"overlap_ns", GT_UNIT_NS,
          "Time in which something ran on it and on another stream of the GPU", GT_WORTH_LITTLE},
 	{"overlap_percent", GT_UNIT_PERCENT, "overlap_ns of the time in which anything ran on it",

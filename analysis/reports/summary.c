@@ -42,7 +42,7 @@ static const struct gt_heading recording_headings[] = {
 	{"unfinished", GT_UNIT_COUNT, "Kernels, copies, fills and whole graphs without an end time",
          GT_WORTH_ORDINARY, true},
 	{"profiled", GT_UNIT_COUNT,
-         "Of kernels, those that ran several times for their counters: their times count nowhere",
+         "Kernels that ran several times for their counters: their times count nowhere",
          GT_WORTH_ORDINARY, true},
 	{"ledger", GT_UNIT_TEXT,
          "complete: nothing is missing and the end of every process is known"},
@@ -96,7 +96,7 @@ static const struct gt_heading process_headings[] = {
 };
 
 static const struct gt_heading ledger_headings[] = {
-	{"class", GT_UNIT_TEXT, "What was counted", GT_WORTH_NAME},
+	{"class", GT_UNIT_TEXT, "Name of the count", GT_WORTH_NAME},
 	{"value", GT_UNIT_COUNT,
          "How many, all processes together; nanoseconds for names ending in _ns"},
 	{"is_loss", GT_UNIT_TEXT, "yes: what it counts is not in the recording, or has no times"},
@@ -106,7 +106,7 @@ static const struct gt_heading note_headings[] = {
 	{"process", GT_UNIT_TEXT, "Process it is about; not known for the whole recording",
          GT_WORTH_LITTLE},
 	{"topic", GT_UNIT_TEXT, "Source, stage or file it is about", GT_WORTH_LITTLE},
-	{"note", GT_UNIT_TEXT, "What the reader should know", GT_WORTH_PROSE},
+	{"note", GT_UNIT_TEXT, "A note for the reader", GT_WORTH_PROSE},
 };
 
 static const struct gt_heading top_range_headings[] = {
@@ -115,7 +115,7 @@ static const struct gt_heading top_range_headings[] = {
 	{"gpu_ns", GT_UNIT_NS, "Time in which something ran that was asked for inside",
          GT_WORTH_KEY},
 	{"busy_percent", GT_UNIT_PERCENT,
-         "Of the wall time inside the window, time in which work of the range ran on any GPU"},
+         "Part of the wall time inside the window in which work of the range ran on any GPU"},
 	{"range", GT_UNIT_TEXT, "Path of NVTX ranges", GT_WORTH_NAME},
 };
 
@@ -605,7 +605,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 const struct gt_report gt_report_summary = {
 	.name = "summary",
 	.summary =
-		"What a recording holds, what kept the GPUs busy and whether anything is missing",
+		"Contents of a recording, the GPUs' busiest work and whether anything is missing",
 	.parameters = parameters,
 	.run = run,
 };

@@ -19,8 +19,8 @@
 
 static const struct gt_heading counter_headings[] = {
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_KEY},
-	{"counter", GT_UNIT_TEXT, "What was sampled", GT_WORTH_NAME},
-	{"unit", GT_UNIT_TEXT, "Of the figures in this row", GT_WORTH_KEY},
+	{"counter", GT_UNIT_TEXT, "Name of the counter", GT_WORTH_NAME},
+	{"unit", GT_UNIT_TEXT, "Unit of the figures in this row", GT_WORTH_KEY},
 	{"samples", GT_UNIT_COUNT, "Values that were measured; 0: not measured", GT_WORTH_LITTLE},
 	{"min", GT_UNIT_REAL, "Least value", GT_WORTH_KEY},
 	{"p5", GT_UNIT_REAL, "5 percent of the values are no more", GT_WORTH_LITTLE},
@@ -29,7 +29,7 @@ static const struct gt_heading counter_headings[] = {
 	{"max", GT_UNIT_REAL, "Most", GT_WORTH_KEY},
 	{"mean", GT_UNIT_REAL, "Over time, the values joined by straight lines", GT_WORTH_ORDINARY},
 	{"difference", GT_UNIT_REAL,
-         "Of what only counts up: by how much it grew; where it began anew is left out"},
+         "Growth of a counter that only counts up; where it began anew is left out"},
 	{"per_second", GT_UNIT_REAL, "difference / time in which it did"},
 	{"process", GT_UNIT_TEXT, "Whose own counter it is, sampled by the program through NVTX",
          GT_WORTH_LITTLE},
@@ -58,7 +58,7 @@ static const struct gt_heading throttle_headings[] = {
 	{"share_percent", GT_UNIT_PERCENT, "total_ns of the recording, or of its window",
          GT_WORTH_ORDINARY},
 	{"longest_ns", GT_UNIT_NS, "The longest time without a break", GT_WORTH_LITTLE},
-	{"meaning", GT_UNIT_TEXT, "What it says", GT_WORTH_PROSE},
+	{"meaning", GT_UNIT_TEXT, "Its meaning", GT_WORTH_PROSE},
 };
 
 static void add_levels(struct gt_result *result, struct gt_measured *measured)

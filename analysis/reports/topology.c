@@ -20,11 +20,11 @@ static const struct gt_heading tree_headings[] = {
 	{"part", GT_UNIT_TEXT,
          "Machine, NUMA node, PCIe bridge where it parts, GPU or network adapter", GT_WORTH_KEY},
 	{"depth", GT_UNIT_COUNT, "How many parts are above it", GT_WORTH_DATA},
-	{"is", GT_UNIT_TEXT, "What it is", GT_WORTH_KEY},
-	{"used", GT_UNIT_TEXT, "Of a GPU: whether a recorded process used it", GT_WORTH_KEY},
+	{"is", GT_UNIT_TEXT, "Its kind", GT_WORTH_KEY},
+	{"used", GT_UNIT_TEXT, "Whether a recorded process used this GPU", GT_WORTH_KEY},
 	{"pcie", GT_UNIT_TEXT, "Its PCIe link at its best; in brackets as it was when asked",
          GT_WORTH_ORDINARY},
-	{"pcie_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Of that link at its best, one way",
+	{"pcie_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Highest rate of that link, one way",
          GT_WORTH_ORDINARY},
 	{"nvlinks", GT_UNIT_COUNT, "NVLinks that are up", GT_WORTH_ORDINARY},
 	{"nvlink_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
@@ -32,19 +32,19 @@ static const struct gt_heading tree_headings[] = {
 	{"c2c_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
          "NVLink-C2C to the host's processor, one way, as the driver states it", GT_WORTH_LEAST},
 	{"cpus", GT_UNIT_TEXT, "Processors that are near it", GT_WORTH_LITTLE},
-	{"memory_bytes", GT_UNIT_BINARY_BYTES, "Of a NUMA node", GT_WORTH_LEAST},
+	{"memory_bytes", GT_UNIT_BINARY_BYTES, "Memory of a NUMA node", GT_WORTH_LEAST},
 	{"address", GT_UNIT_TEXT, "PCI address", GT_WORTH_LEAST},
 };
 
 static const struct gt_heading pair_headings[] = {
 	{"from", GT_UNIT_TEXT, "One GPU", GT_WORTH_KEY},
 	{"to", GT_UNIT_TEXT, "The other", GT_WORTH_KEY},
-	{"over", GT_UNIT_TEXT, "What bytes between them go over", GT_WORTH_KEY},
+	{"over", GT_UNIT_TEXT, "Link that bytes between them take", GT_WORTH_KEY},
 	{"nvlinks", GT_UNIT_COUNT, "NVLinks between them, also through NVSwitches",
          GT_WORTH_LITTLE},
 	{"nvlink_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,
          "All of these together, one way, as the driver states it", GT_WORTH_KEY},
-	{"pcie", GT_UNIT_TEXT, "What their ways over PCIe have in common", GT_WORTH_ORDINARY},
+	{"pcie", GT_UNIT_TEXT, "Common part of their ways over PCIe", GT_WORTH_ORDINARY},
 	{"reads", GT_UNIT_TEXT, "Whether one can read the other's memory", GT_WORTH_ORDINARY},
 	{"writes", GT_UNIT_TEXT, "Whether one can write the other's memory", GT_WORTH_LITTLE},
 	{"atomics", GT_UNIT_TEXT, "Whether atomic operations on it work", GT_WORTH_LITTLE},
@@ -594,7 +594,7 @@ static void add_remarks(const struct gt_trace *trace, struct gt_result *result)
 	if (trace->pci_devices.count == 0 && trace->numa_nodes.count == 0) {
 		gt_result_remark_empty(
 			result,
-			"What the machine is made of is not in the recording: gputrace run "
+			"The machine's parts are not in the recording: gputrace run "
 			"asks for it when the program has ended; programs that are recorded "
 			"without it, and runs of older versions, have none.");
 		return;
@@ -622,6 +622,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_topology = {
 	.name = "topology",
-	.summary = "What the machine is made of: NUMA nodes, PCIe, GPUs and what connects them",
+	.summary = "The machine's parts: NUMA nodes, PCIe, GPUs and their links",
 	.run = run,
 };

@@ -23,7 +23,7 @@
 #include "model/work/timed.h"
 
 static const struct gt_heading wait_headings[] = {
-	{"kind", GT_UNIT_TEXT, "What the call does to the order of work", GT_WORTH_NAME},
+	{"kind", GT_UNIT_TEXT, "Effect of the call on the order of work", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "Calls; queries are counted one by one", GT_WORTH_KEY},
 	{"host_waits", GT_UNIT_TEXT, "Whether the host may wait in such a call"},
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry over all threads; not measured for queries",
@@ -47,13 +47,13 @@ static const struct gt_heading object_headings[] = {
          GT_WORTH_LITTLE},
 	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},
 	{"total_ns", GT_UNIT_NS, "Sum of return - entry", GT_WORTH_KEY},
-	{"thread_percent", GT_UNIT_PERCENT, "Of the window, when the thread waited so"},
+	{"thread_percent", GT_UNIT_PERCENT, "Share of the window in which the thread waited so"},
 	{"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE},
 };
 
 static const struct gt_heading query_headings[] = {
 	{"kind", GT_UNIT_TEXT, "Event query or stream query", GT_WORTH_KEY},
-	{"answer", GT_UNIT_TEXT, "What they were told", GT_WORTH_KEY},
+	{"answer", GT_UNIT_TEXT, "Answer that they got", GT_WORTH_KEY},
 	{"thread", GT_UNIT_TEXT, "Who asked", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "How often", GT_WORTH_KEY},
 };
@@ -400,7 +400,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 
 const struct gt_report gt_report_waits = {
 	.name = "waits",
-	.summary = "What waits cost and which could go; which stream held another one back",
+	.summary = "Cost of waits, and which could go; which stream held another one back",
 	.parameters = parameters,
 	.run = run,
 };

@@ -15,16 +15,15 @@
 static const struct gt_heading headings[] = {
 	{"process", GT_UNIT_TEXT, "That made them", GT_WORTH_NAME},
 	{"events", GT_UNIT_COUNT, "Events that were used or made", GT_WORTH_KEY},
-	{"created", GT_UNIT_COUNT, "Of these, made while recording", GT_WORTH_LITTLE},
-	{"destroyed", GT_UNIT_COUNT, "Of these, destroyed", GT_WORTH_LITTLE},
+	{"created", GT_UNIT_COUNT, "Those that were made while recording", GT_WORTH_LITTLE},
+	{"destroyed", GT_UNIT_COUNT, "Those that were destroyed", GT_WORTH_LITTLE},
 	{"single_use", GT_UNIT_COUNT, "Made, recorded once at most, and destroyed", GT_WORTH_KEY},
 	{"records", GT_UNIT_COUNT, "Times that one was recorded", GT_WORTH_KEY},
 	{"unused_records", GT_UNIT_COUNT,
-         "Of records, those that nobody waited for or asked about before the next, or the end",
-         GT_WORTH_KEY},
+         "Records that nobody waited for or asked about before the next, or the end", GT_WORTH_KEY},
 	{"waits", GT_UNIT_COUNT, "Waits for an event, of the host and of streams"},
 	{"queries", GT_UNIT_COUNT, "Times that somebody asked whether an event had come"},
-	{"not_ready", GT_UNIT_COUNT, "Of queries, those that it had not", GT_WORTH_KEY},
+	{"not_ready", GT_UNIT_COUNT, "Queries for which it had not", GT_WORTH_KEY},
 };
 
 struct use {

@@ -31,9 +31,9 @@ static bool is_timed(gt_count flags, gt_time start_ns, gt_time end_ns)
 static const struct gt_heading share_headings[] = {
 	{"asked_for", GT_UNIT_TEXT, "in graphs, or one by one", GT_WORTH_NAME},
 	{"kernels", GT_UNIT_COUNT, "Executions with times", GT_WORTH_KEY},
-	{"kernels_percent", GT_UNIT_PERCENT, "Of all kernels", GT_WORTH_KEY},
+	{"kernels_percent", GT_UNIT_PERCENT, "Share of all kernels", GT_WORTH_KEY},
 	{"kernel_ns", GT_UNIT_NS, "Their time, each for itself", GT_WORTH_KEY, .label = "time"},
-	{"kernel_ns_percent", GT_UNIT_PERCENT, "Of the time of all kernels", GT_WORTH_KEY,
+	{"kernel_ns_percent", GT_UNIT_PERCENT, "Share of the time of all kernels", GT_WORTH_KEY,
          .label = "time_share"},
 	{"copies", GT_UNIT_COUNT, "Copies with times"},
 	{"fills", GT_UNIT_COUNT, "Fills with times"},
@@ -246,7 +246,7 @@ static const struct gt_heading between_headings[] = {
 	{"per_launch", GT_UNIT_REAL, "calls, by the launches that another one came before",
          GT_WORTH_KEY},
 	{"total_ns", GT_UNIT_NS, "Time in them", GT_WORTH_KEY},
-	{"mean_ns", GT_UNIT_NS, "Of one"},
+	{"mean_ns", GT_UNIT_NS, "Mean time of one"},
 	{"function", GT_UNIT_TEXT, "API call", GT_WORTH_NAME},
 };
 

@@ -27,10 +27,10 @@ static const struct gt_heading launch_headings[] = {
 
 static const struct gt_heading value_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
-	{"counter", GT_UNIT_TEXT, "What was counted", GT_WORTH_KEY},
-	{"unit", GT_UNIT_TEXT, "Of the figures in this row", GT_WORTH_KEY},
+	{"counter", GT_UNIT_TEXT, "Name of the count", GT_WORTH_KEY},
+	{"unit", GT_UNIT_TEXT, "Unit of the figures in this row", GT_WORTH_KEY},
 	{"launches", GT_UNIT_COUNT, "In which it was counted", GT_WORTH_ORDINARY},
-	{"mean", GT_UNIT_REAL, "Of these launches", GT_WORTH_KEY},
+	{"mean", GT_UNIT_REAL, "Mean of these launches", GT_WORTH_KEY},
 	{"min", GT_UNIT_REAL, "Least of any of them", GT_WORTH_ORDINARY},
 	{"max", GT_UNIT_REAL, "Most of any of them", GT_WORTH_ORDINARY},
 	{"metric", GT_UNIT_TEXT, "CUPTI's name of it", GT_WORTH_DATA},

@@ -19,7 +19,7 @@ static const struct gt_heading headings[] = {
 	{"to_stream", GT_UNIT_TEXT, "Stream that waited for it", GT_WORTH_NAME},
 	{"kind", GT_UNIT_TEXT, "Through what", GT_WORTH_NAME},
 	{"calls", GT_UNIT_COUNT, "Waits that are linked to what they waited for"},
-	{"held", GT_UNIT_COUNT, "Of them, those that really held work back", GT_WORTH_KEY},
+	{"held", GT_UNIT_COUNT, "Those that really held work back", GT_WORTH_KEY},
 	{"held_ns", GT_UNIT_NS,
          "From when its next work could have begun until the awaited work ended; united over waits",
          GT_WORTH_KEY},

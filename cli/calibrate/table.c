@@ -25,14 +25,14 @@ static const struct gt_heading device_headings[] = {
 #define COMMON_BEFORE                                                                              \
 	{"device", GT_UNIT_COUNT, "Number in devices", GT_WORTH_KEY},                              \
 	{                                                                                          \
-		"ceiling", GT_UNIT_TEXT, "What of", GT_WORTH_KEY                                   \
+		"ceiling", GT_UNIT_TEXT, "Name of the ceiling", GT_WORTH_KEY                       \
 	}
 
 #define COMMON_BEHIND                                                                              \
 	{"spread_percent", GT_UNIT_PERCENT,                                                        \
 	 "By which the last seven measurements differed, of the value"},                           \
 		{"data_sheet_percent", GT_UNIT_PERCENT,                                            \
-	         "Of what the GPU could do by its clocks and widths, as the driver tells them"},   \
+	         "Share of the GPU's peak by its clocks and widths, as the driver tells them"},    \
 		{"sm_mhz", GT_UNIT_REAL, "Clock of the multiprocessors meanwhile",                 \
 	         GT_WORTH_LITTLE},                                                                 \
 	{                                                                                          \

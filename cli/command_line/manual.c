@@ -347,7 +347,7 @@ static void put_reports(FILE *out)
 	begin("gputrace-report", 5, "the reports of gputrace and their columns", out);
 	section("DESCRIPTION", out);
 	put_line(
-		"What each report of gputrace report answers, and what its columns are made of.\n"
+		"The question that each report of gputrace report answers, and its columns.\n"
 		"Names are those of JSON and CSV, where values are raw: _ns is nanoseconds, _percent\n"
 		"0 to 100. Text has the unit in each cell and leaves it out of the heading. What was\n"
 		"not measured is - in text, null in JSON and empty in CSV, never 0.",

@@ -252,7 +252,7 @@ static void tell(const struct args *args, const struct gt_output *output,
 }
 
 static const struct gt_heading headings[] = {
-	{"file", GT_UNIT_TEXT, "What was written"},
+	{"file", GT_UNIT_TEXT, "File that was written"},
 	{"format", GT_UNIT_TEXT, "Its format"},
 	{"gpu_slices", GT_UNIT_COUNT, "Kernels, copies and fills"},
 	{"api_slices", GT_UNIT_COUNT, "API calls"},

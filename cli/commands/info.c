@@ -56,7 +56,8 @@ static const struct gt_heading recording_headings[] = {
 	{"started", GT_UNIT_TEXT, "When the program was started, UTC"},
 	{"ended", GT_UNIT_TEXT, "When it ended, the last of several runs, UTC"},
 	{"duration_ns", GT_UNIT_NS, "ended - started"},
-	{"exit_status", GT_UNIT_COUNT, "Of the program, of several runs the first that is not 0"},
+	{"exit_status", GT_UNIT_COUNT,
+         "Exit status of the program; with several runs, the first that is not 0"},
 	{"signal", GT_UNIT_COUNT, "That killed the program, of several runs the first"},
 	{"recorded_ns", GT_UNIT_NS, "From the first to the last thing recorded"},
 	{"gputrace", GT_UNIT_TEXT, "Version of gputrace that recorded"},
@@ -75,7 +76,7 @@ static const struct gt_heading run_headings[] = {
 	{"started", GT_UNIT_TEXT, "When the program was started, UTC"},
 	{"ended", GT_UNIT_TEXT, "When it ended, UTC; it still runs, or gputrace was killed"},
 	{"duration_ns", GT_UNIT_NS, "ended - started"},
-	{"exit_status", GT_UNIT_COUNT, "Of the program"},
+	{"exit_status", GT_UNIT_COUNT, "Exit status of the program"},
 	{"signal", GT_UNIT_COUNT, "That killed the program"},
 };
 
@@ -108,7 +109,7 @@ static const struct gt_heading memory_headings[] = {
 	{"kind", GT_UNIT_TEXT, "Memory, or what stands for some", GT_WORTH_KEY},
 	{"made", GT_UNIT_COUNT, "How many"},
 	{"bytes", GT_UNIT_BYTES, "All of them together"},
-	{"kept", GT_UNIT_COUNT, "Of them there at the end"},
+	{"kept", GT_UNIT_COUNT, "Those that were there at the end"},
 	{"kept_bytes", GT_UNIT_BYTES, "All of those together"},
 	{"failed", GT_UNIT_COUNT, "Calls that failed"},
 };
@@ -120,13 +121,13 @@ static const struct gt_heading library_headings[] = {
 };
 
 static const struct gt_heading unified_headings[] = {
-	{"kind", GT_UNIT_TEXT, "What happened to managed memory", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "Kind of event of managed memory", GT_WORTH_KEY},
 	{"events", GT_UNIT_COUNT, "How often"},
 	{"value", GT_UNIT_COUNT, "Bytes, of faults how many"},
 };
 
 static const struct gt_heading ledger_headings[] = {
-	{"class", GT_UNIT_TEXT, "What became of it"},
+	{"class", GT_UNIT_TEXT, "Its fate"},
 	{"count", GT_UNIT_COUNT, "How many, over all processes"},
 	{"time_ns", GT_UNIT_NS, "How long, for classes that are times"},
 };
@@ -146,7 +147,7 @@ static const struct gt_heading environment_headings[] = {
 static const struct gt_heading note_headings[] = {
 	{"pid", GT_UNIT_COUNT, "Process it is about", GT_WORTH_KEY},
 	{"topic", GT_UNIT_TEXT, "Source, stage or file it is about", GT_WORTH_LITTLE},
-	{"text", GT_UNIT_TEXT, "What to know", GT_WORTH_PROSE},
+	{"text", GT_UNIT_TEXT, "The note", GT_WORTH_PROSE},
 };
 
 static const struct gt_heading file_headings[] = {

@@ -47,35 +47,35 @@ static const struct gt_heading source_headings[] = {
 
 static const struct gt_heading set_headings[] = {
 	{"set", GT_UNIT_TEXT, "Name", GT_WORTH_KEY},
-	{"option", GT_UNIT_TEXT, "Of gputrace run, which chooses it", GT_WORTH_KEY},
+	{"option", GT_UNIT_TEXT, "Option of gputrace run that chooses it", GT_WORTH_KEY},
 	{"counted", GT_UNIT_TEXT,
          "In samples at an interval, or in launches, run again for each pass"},
 	{"counters", GT_UNIT_COUNT, "That it has"},
-	{"left_out", GT_UNIT_COUNT, "Of them those that this chip cannot count together"},
+	{"left_out", GT_UNIT_COUNT, "Those that this chip cannot count together"},
 	{"passes", GT_UNIT_COUNT, "That the others need together"},
 };
 
 static const struct gt_heading counter_headings[] = {
-	{"counter", GT_UNIT_TEXT, "What gputrace calls it", GT_WORTH_KEY},
+	{"counter", GT_UNIT_TEXT, "Its name in gputrace", GT_WORTH_KEY},
 	{"counted", GT_UNIT_TEXT,
          "In samples at an interval, or in launches, run again for each pass"},
 	{"sets", GT_UNIT_TEXT, "That hold it"},
-	{"unit", GT_UNIT_TEXT, "Of its figures"},
+	{"unit", GT_UNIT_TEXT, "Unit of its figures"},
 	{"passes", GT_UNIT_COUNT, "That it needs by itself"},
 	{"left_out", GT_UNIT_TEXT, "Why its first set does not have it on this chip"},
 	{"metric", GT_UNIT_TEXT, "What CUPTI calls it", GT_WORTH_LESSER_NAME},
-	{"description", GT_UNIT_TEXT, "What is counted", GT_WORTH_PROSE},
+	{"description", GT_UNIT_TEXT, "The thing that is counted", GT_WORTH_PROSE},
 };
 
 static const struct gt_heading metric_headings[] = {
 	{"metric", GT_UNIT_TEXT, "CUPTI's name, without what stands behind its dot", GT_WORTH_NAME},
 	{"type", GT_UNIT_TEXT, "counter, ratio, or throughput: the largest of several shares"},
-	{"unit", GT_UNIT_TEXT, "Of its figures"},
+	{"unit", GT_UNIT_TEXT, "Unit of its figures"},
 	{"hardware", GT_UNIT_TEXT, "Part of the chip that counts it", GT_WORTH_LITTLE},
 	{"sampled_passes", GT_UNIT_COUNT,
          "That it needs by itself in samples; only what needs one can be sampled"},
 	{"launch_passes", GT_UNIT_COUNT, "That it needs by itself in launches"},
-	{"forms", GT_UNIT_TEXT, "What can stand behind its dot", GT_WORTH_DATA},
+	{"forms", GT_UNIT_TEXT, "Words that can stand behind its dot", GT_WORTH_DATA},
 	{"description", GT_UNIT_TEXT, "CUPTI's own words", GT_WORTH_PROSE},
 };
 

@@ -48,14 +48,13 @@ static const char *const form_words[] = {GT_FORM_WORDS, GT_FORM_ALL, NULL};
 
 static const struct gt_option options[] = {
 	OPT_TEXT("launch", 0, struct args, launch, "LAUNCH",
-                 "Of a recording with several: the launch of this number, or whose folder's name matches "
+                 "Recordings with several: the launch of this number, or whose folder's name matches "
                  "this regular expression (POSIX extended)"),
-	OPT_TEXT(
-		"step", 0, struct args, step, "STEP",
-		"Of a sequence one step alone, as memory is when those before it have run once: its "
-		"number, as --list shows it, or a regular expression for the kernel's name (POSIX "
-		"extended), of which the first that fits is run; default: the kernel of a graph that "
-		"was chosen when it was captured, else all steps"),
+	OPT_TEXT("step", 0, struct args, step, "STEP",
+                 "Sequences: one step alone, as memory is when those before it have run once: its "
+                 "number, as --list shows it, or a regular expression for the kernel's name (POSIX "
+                 "extended), of which the first that fits is run; default: the kernel of a graph that "
+                 "was chosen when it was captured, else all steps"),
 	OPT_FLAG("whole", 0, struct args, whole,
                  "All steps, also where one was chosen when it was captured"),
 	OPT_FLAG("list", 0, struct args, list, "Run nothing, and show the steps of the bundle"),
@@ -64,10 +63,10 @@ static const struct gt_option options[] = {
                  "recorded on, else the first of its architecture"),
 	OPT_CHOICE(
 		"l2", 0, struct args, replay.l2, "STATE", l2_words,
-		"What a run finds in the level-2 cache: nothing (cold, the default), what the run "
+		"Contents of the level-2 cache before a run: nothing (cold, the default), what the run "
 		"before it left (warm), or the inputs that were restored just before (as-is)"),
 	OPT_CHOICE("inputs", 0, struct args, replay.inputs, "CONTENTS", inputs_words,
-                   "What is in the buffers that it reads; default: what was recorded"),
+                   "Contents of the buffers that it reads; default: as recorded"),
 	{OPT("form", 0, LIST, struct args, replay.forms, "FORM",
              "How the steps of a sequence follow each other: with the gaps of the program (recorded, the "
              "default), without them (back-to-back), all on one-stream, as one CUDA graph, as recorded "
@@ -108,7 +107,8 @@ static const struct gt_option options[] = {
 		"Watch so many bytes before and behind each buffer, where there is room; default: 4K"),
 	{OPT("block", 0, LIST, struct args, VARIANT(block), "THREADS",
              "Blocks of so many threads, as 256 or 16x16; the grid follows, for as many threads in all"),
-         .group = "What is tried beside it; may be given again, and all combinations are"},
+         .group =
+                 "Variants that are tried beside it; may be given again, and all combinations are"},
 	OPT_LIST("cluster", 0, struct args, VARIANT(cluster), "BLOCKS",
                  "Clusters of so many blocks, as 2 or 2x2"),
 	OPT_LIST("shared", 0, struct args, VARIANT(shared_bytes), "BYTES",
@@ -124,7 +124,7 @@ static const struct gt_option options[] = {
 		"All combinations of these, as \"block=128,256 shared=0,16K\", of which any may fail"),
 	{OPT("history", 0, FLAG, struct args, history, NULL,
              "Run nothing, and show the results that the bundle holds"),
-         .group = "What was measured before"},
+         .group = "Earlier measurements"},
 	OPT_TEXT(
 		"fail-if", 0, struct args, fail_if, "LIMIT",
 		"End with status 3 when it has become slower, as slower:5%: than its newest result on "

@@ -64,7 +64,7 @@ static const char *const by_words[] = {GT_GROUP_WORDS, "path", "domain", NULL};
 static const struct gt_option options[] = {
 	{OPT("list", 'l', FLAG, struct args, list, NULL,
              "List the reports and their parameters; also with --json or --csv"),
-         .group = "What is told"},
+         .group = "Contents of the report"},
 	OPT_CHOICE(
 		"by", 0, struct args, by, "WHAT", by_words,
 		"Group kernels by name (default), base, shape, stream, family, origin or range, NVTX "
@@ -175,13 +175,13 @@ static void list_as_tables(struct gt_result *result)
 {
 	static const struct gt_heading reports[] = {
 		{"report", GT_UNIT_TEXT, "Name of the report"},
-		{"answers", GT_UNIT_TEXT, "What it is about"},
+		{"answers", GT_UNIT_TEXT, "Its subject"},
 	};
 	static const struct gt_heading parameters[] = {
 		{"report", GT_UNIT_TEXT, "Report that has the parameter"},
 		{"parameter", GT_UNIT_TEXT, "Name of the parameter"},
-		{"usual", GT_UNIT_TEXT, "What it is where it is not set"},
-		{"help", GT_UNIT_TEXT, "What it changes"},
+		{"usual", GT_UNIT_TEXT, "Its value where it is not set"},
+		{"help", GT_UNIT_TEXT, "Its effect"},
 	};
 
 	gt_result_begin(result, "reports", reports, sizeof(reports) / sizeof(reports[0]));

@@ -20,7 +20,7 @@ static const char *const kinds[] = {
 
 static const struct gt_heading headings[] = {
 	{"step", GT_UNIT_COUNT, "Its number, as --step takes it", GT_WORTH_KEY},
-	{"kind", GT_UNIT_TEXT, "What it does", GT_WORTH_KEY},
+	{"kind", GT_UNIT_TEXT, "Its action", GT_WORTH_KEY},
 	{"chosen", GT_UNIT_TEXT, "Whether it was chosen when it was captured, and is run alone",
          GT_WORTH_LITTLE},
 	{"stream", GT_UNIT_COUNT, "Number in the program; null: the host waits for all of it"},

@@ -26,7 +26,7 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 		gt_advice_gpu(facts, device), gt_advice_share(gaps->total_ns, span_ns).text,
 		gt_advice_share(long_ns, gaps->total_ns).text,
 		gt_meanwhile_of(&facts->gaps, device).text);
-	row->hint = "What can be done before, or while it works, need not keep it waiting.";
+	row->hint = "Work that can be done before, or while it works, need not keep it waiting.";
 	gt_advice_cite(row, "gaps", "devices", "gap_ns", "%s",
 	               gt_advice_ns(gt_idle_ns(&facts->idle[device])).text);
 	if (gaps->gaps == facts->idle[device].gap_count) /* that table has those in graphs too */
