@@ -10,9 +10,8 @@
 #include <cupti.h>
 
 /*
- * Values that all lists of API calls (sync_calls.def, graph_calls.def) read alike from the
- * parameters that CUPTI's callbacks carry. Nothing here keeps state: from any thread and at any
- * time.
+ * Shared by all lists of API calls (sync_calls.def, graph_calls.def): reading the parameters that
+ * CUPTI's callbacks carry. Nothing here keeps state: from any thread and at any time.
  */
 
 #define GT_STREAM_LEGACY     UINT64_C(0) /* the default stream of the context */

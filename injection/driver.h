@@ -25,9 +25,7 @@ struct gt_driver {
 /* False when one of them is not there. */
 bool gt_driver_open(struct gt_driver *driver);
 
-/*
- * Asked inside of a call of the program's, on its thread, about the context that is current there.
- */
+/* Asked inside of a program's call, on its thread, about the context that is current there. */
 struct gt_driver_current {
 	CUresult (*device)(CUdevice *device);
 	CUresult (*memory)(size_t *left_bytes, size_t *total_bytes);

@@ -13,7 +13,7 @@
 enum { NEW, BEGUN, LISTED };
 
 /*
- * The nodes that the node on top of the stack waits for go on top of it, until there are no more.
+ * All that the node on top of the stack waits for goes on top of it, until there is nothing more.
  */
 static int list(struct gt_graph_order *order, const struct gt_graph_nodes *nodes, uint32_t first,
                 struct gt_error *err)

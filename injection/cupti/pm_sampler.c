@@ -424,7 +424,8 @@ static void tell_sample(struct gt_pm_sampler *sampler, size_t number, gt_pm_use 
 }
 
 /*
- * Tells complete samples that were not told. Returns how many these were, negative: none are known.
+ * Tells the complete samples not told before. Returns how many these were, negative: none are
+ * known.
  */
 static int64_t tell_all(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
 {
