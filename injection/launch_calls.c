@@ -60,10 +60,7 @@ bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct 
 		break;                                                                             \
 	}
 
-/*
- * The number of CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, which CUDA 12.4 does not
- * name.
- */
+/* CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, which CUDA 12.4 does not name. */
 #define ATTRIBUTE_CARVEOUT 14
 
 static void take_attribute(struct gt_launch_shape *shape, const CUlaunchAttribute *attribute)

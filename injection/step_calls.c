@@ -34,9 +34,7 @@ static void set_step(struct gt_step_call *call, enum gt_bundle_step_kind step)
 
 /* ---- copies and fills ---- */
 
-/*
- * Parts that lie one behind the other on both sides are one: slices become rows, and rows one row.
- */
+/* Parts that are adjacent on both sides are one: slices become rows, and rows one row. */
 static void put_together(struct gt_step_call *call)
 {
 	const bool one_side = call->step == GT_BUNDLE_STEP_fill;

@@ -128,9 +128,7 @@ void gt_nvtx_counters_init(struct gt_nvtx *nvtx);
 
 /* ---- calls.c ---- */
 
-/*
- * An event with extended payloads; data may be NULL. Their results are those of NVTX's functions.
- */
+/* An event with extended payloads; data may be NULL. All return what NVTX's functions return. */
 int gt_nvtx_push_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,
                       size_t count);
 int gt_nvtx_pop_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,

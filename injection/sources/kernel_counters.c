@@ -496,7 +496,7 @@ static bool pause_for(struct gt_session *session, void *state, uint32_t times)
 }
 
 /*
- * Says how much was profiled, and the cost; CUPTI's objects stay, as the driver may be gone by now.
+ * Says how much was profiled at what cost; CUPTI's objects stay, as the driver may be gone by now.
  */
 static void stop(struct gt_session *session, void *state)
 {
