@@ -146,7 +146,7 @@ static void add_runtime_peer_box(struct gt_access_facts *facts,
 		ADD_SIDES(copy);
 }
 
-/* Of a copy of the driver's all is in bytes; its two descriptors have the same names. */
+/* A copy of the driver's has all in bytes; its two descriptors have the same names. */
 #define DRIVER_SIDE(what, copy, side)                                                              \
 	add_box(facts,                                                                             \
 	        (struct gt_access_fact){                                                           \
@@ -241,7 +241,7 @@ struct operand {
 static void add_operand(struct gt_access_facts *facts, enum gt_access_kind kind,
                         struct operand operand, const struct cudaExtent *extent)
 {
-	/* What lengths that are not given mean is not said of more than one row. */
+	/* For more than one row nothing says what lengths that are not given mean. */
 	if ((operand.row_length == 0 && extent->height * extent->depth > 1) ||
 	    (operand.layer_height == 0 && extent->depth > 1)) {
 		facts->is_cut = true;

@@ -57,7 +57,7 @@ const struct gt_access_call *gt_access_call_find(bool driver, CUpti_CallbackId i
 /* Whether it does: gt_knows_call. */
 bool gt_access_call_is_known(bool driver, CUpti_CallbackId id);
 
-/* What is empty, and the first ones, are left out. The list is filled up to count alone. */
+/* Empty stretches, and the first ones, are left out. The list is filled up to count alone. */
 void gt_access_call_read(const struct gt_access_call *call, const CUpti_CallbackData *data,
                          unsigned first, struct gt_access_facts *facts);
 

@@ -98,7 +98,7 @@ static void add(struct gt_asked_memory *asked, uint64_t address, const void *par
 	if (!row)
 		row = &asked->rows[place_of(address, 0)];
 	before = atomic_load_explicit(&row->address, memory_order_relaxed);
-	/* Of two threads that want the same row one goes without. */
+	/* One of two threads that want the same row goes without. */
 	if (before == WRITING ||
 	    !atomic_compare_exchange_strong_explicit(&row->address, &before, WRITING,
 	                                             memory_order_relaxed, memory_order_relaxed))
@@ -130,7 +130,7 @@ bool gt_asked_memory_find(const struct gt_asked_memory *asked, uint64_t address,
 
 enum change { NONE, GETS, GIVES_BACK };
 
-/* Of another process's memory nothing is kept: launches that use it are not captured. */
+/* Nothing is kept of another process's memory: launches that use it are not captured. */
 static enum change change_of(uint32_t kind)
 {
 	switch (kind) {

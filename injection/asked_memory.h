@@ -38,7 +38,7 @@ bool gt_asked_call_is(bool driver, CUpti_CallbackId id);
 /* At the return of such a call, on the thread that made it. */
 void gt_asked_memory_follow(struct gt_asked_memory *asked, struct gt_call call);
 
-/* What was kept with the memory that begins there; false: nothing is known of it. */
+/* The words kept with the memory that begins there; false: nothing is known of it. */
 bool gt_asked_memory_find(const struct gt_asked_memory *asked, uint64_t address,
                           uintptr_t words[GT_ASKED_WORDS]);
 

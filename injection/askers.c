@@ -69,7 +69,7 @@ static int code_by_end(const void *row, const void *word)
 	return (end > *(const uintptr_t *)word) - (end < *(const uintptr_t *)word);
 }
 
-/* What the word points into; NULL: no code. */
+/* The code that the word points into; NULL: none. */
 static const struct gt_code *code_at(const struct gt_mappings *mappings, uint32_t count,
                                      uintptr_t word)
 {

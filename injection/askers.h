@@ -16,10 +16,10 @@ struct gt_session;
  * that is not CUDA's is where that function returns to. The runtime linked into an object counts
  * for that object.
  *
- * What it can get wrong: a word of that frame that happens to point into code, such as a saved
- * register with the address of a function, may be taken for it. Code that lies in no file has no
- * object: who called it counts. Nor has an object that was loaded since the mappings were last
- * read, at most a second ago. Where the parameters are not on the stack nothing is known.
+ * Possible mistake: a word of that frame that happens to point into code, such as a saved register
+ * with the address of a function, may be taken for it. Code that lies in no file has no object: who
+ * called it counts. Nor has an object that was loaded since the mappings were last read, at most a
+ * second ago. Where the parameters are not on the stack nothing is known.
  *
  * The mappings are read on the writer thread, from the kernel: no lock of the loader's is needed.
  * Threads of the program look them up without a lock.

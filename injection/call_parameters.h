@@ -10,7 +10,7 @@
 #include <cupti.h>
 
 /*
- * What all lists of API calls (sync_calls.def, graph_calls.def) read alike from the parameters that
+ * Shared by all lists of API calls (sync_calls.def, graph_calls.def): reading the parameters that
  * CUPTI's callbacks carry. Nothing here keeps state: from any thread and at any time.
  */
 
@@ -35,7 +35,7 @@ static inline bool gt_has_returned_well(const CUpti_CallbackData *data)
 }
 
 /*
- * What the call put where the program asked for it: a handle or an address. The program's variable
+ * The handle or address that the call put where the program asked for it. The program's variable
  * holds it only once the call has returned without an error; NULL before, and when it failed.
  */
 static inline void *gt_made_at(const CUpti_CallbackData *data, const void *where)

@@ -11,7 +11,7 @@
  * of the driver.
  */
 
-/* What the thread had allowed. */
+/* The signals and the cancellation that the thread had allowed. */
 struct gt_calm {
 	sigset_t signals;
 	int cancel;

@@ -27,7 +27,7 @@ static uint16_t number_of(struct gt_capture_askers *askers, const char *path)
 	return (uint16_t)++askers->count;
 }
 
-/* Of the words that are in code of files the one that is nearest to the call counts. */
+/* The word nearest to the call is taken, of those that are in code of files. */
 static void use_line(void *context, const struct gt_mapping_line *line)
 {
 	const struct lookup *lookup = context;

@@ -17,7 +17,7 @@ enum { GT_CAPTURE_ASKERS = 256, GT_CAPTURE_ASKER_BYTES = 64 };
 struct gt_capture_askers {
 	uint32_t count;
 	char names[GT_CAPTURE_ASKERS][GT_CAPTURE_ASKER_BYTES];
-	/* Of each memory: the words, which of them is in code that was found, and whose. */
+	/* For each memory: the words, which of them is in code that was found, and whose. */
 	uintptr_t words[GT_REACH_MEMORY][GT_ASKED_WORDS];
 	uint8_t found[GT_REACH_MEMORY];
 	uint16_t whose[GT_REACH_MEMORY]; /* number of the name + 1; 0: not known */

@@ -25,7 +25,7 @@
 
 /* ---- its name ---- */
 
-/* Of an Itanium name the last of the names that it is nested in, before its template arguments. */
+/* The last of the names that an Itanium name is nested in, before its template arguments. */
 static size_t short_name(const char *name, const char **begin)
 {
 	const char *at = name + 2;
@@ -156,7 +156,7 @@ static int find_image(struct gt_launch_capture *capture, struct gt_error *err)
 
 /* ---- memory ---- */
 
-/* What the driver knows of memory that it has handed out. */
+/* The driver's facts about memory that it has handed out. */
 struct attributes {
 	unsigned type;
 	int managed;
@@ -183,8 +183,8 @@ static bool read_attributes(const struct gt_capture_driver *driver, uint64_t add
 }
 
 /*
- * The allocation that the address lies in. Of memory that the host has registered only the
- * attributes may tell.
+ * The allocation that the address lies in. Only the attributes may tell of memory that the host has
+ * registered.
  */
 static bool find_range(const struct gt_capture_driver *driver, uint64_t address, CUdeviceptr *base,
                        size_t *size)
@@ -331,7 +331,7 @@ static int add_parameters(struct gt_launch_capture *capture, struct gt_error *er
 	return result;
 }
 
-/* Of textures of memory: gt_capture_memory_of. */
+/* For textures of memory: gt_capture_memory_of. */
 static int memory_of(void *context, uint64_t address, uint64_t bytes, uint32_t *number,
                      uint64_t *offset, struct gt_error *err)
 {
@@ -493,7 +493,7 @@ static int keep_array_after(struct gt_launch_capture *capture, uint32_t number,
 	return 0;
 }
 
-/* Of memory that no step before reached. What is found in its contents stands behind it. */
+/* Keeps memory that no step before reached. Memory found in its contents stands behind it. */
 static int keep_new(struct gt_launch_capture *capture, struct gt_error *err)
 {
 	int result = 0;
@@ -563,7 +563,7 @@ static int device_attribute(const struct gt_launch_capture *capture, CUdevice_at
 	return value;
 }
 
-/* What threads can need of it at a time: of those that the launch has, as many as the GPU holds. */
+/* Bytes that threads need at a time: all of the launch's, but no more than the GPU holds. */
 static int64_t local_bytes(const struct gt_launch_capture *capture)
 {
 	const struct gt_launch_shape *launch = &capture->step.launch;
@@ -632,9 +632,9 @@ static int add_function(struct gt_launch_capture *capture, struct gt_error *err)
 }
 
 /*
- * What earlier steps may have written to memory that the launch's parameters lead to: tables of
- * pointers that are made in the sequence. Large memory is not read again; nor is any for each node
- * of a launch of a graph, as nothing runs in between.
+ * Earlier steps may have written to memory that the launch's parameters lead to: tables of pointers
+ * that are made in the sequence. Large memory is not read again; nor is any for each node of a
+ * launch of a graph, as nothing runs in between.
  */
 static int look_again(struct gt_launch_capture *capture, uint32_t first_pointer,
                       struct gt_error *err)
@@ -820,7 +820,7 @@ static int read_parts(const struct gt_launch_capture *capture, const struct part
 	return result;
 }
 
-/* What a copy has from the host, row after row, from an offset on. */
+/* Reads a copy's bytes from the host, row after row, from an offset on. */
 static int read_rows(struct gt_launch_capture *capture, bool is_pinned, uint64_t offset,
                      size_t size, struct gt_error *err)
 {
@@ -861,7 +861,7 @@ static void look_for_handles(struct gt_launch_capture *capture, const uint8_t *b
 		gt_capture_objects_scan(&capture->objects, &first, bytes, size);
 }
 
-/* What a copy has from the host, which may hold pointers. */
+/* A copy's bytes from the host, which may hold pointers. */
 static int keep_copied(struct gt_launch_capture *capture, enum side_kind side, struct gt_error *err)
 {
 	struct gt_capture_step *step = &capture->step;
@@ -1007,7 +1007,7 @@ static int keep_piece(struct gt_launch_capture *capture, uint64_t address, uint8
 	return result;
 }
 
-/* Of one memory: to its steps with a stream, without one to what is known of it. */
+/* Reads one memory: with a stream into steps, without one into its known contents. */
 static int look_at_written(struct gt_launch_capture *capture, const struct gt_host_memory *held,
                            uint32_t stream, struct gt_error *err)
 {
@@ -1218,7 +1218,7 @@ static void write_date(struct gt_bundle_writer *writer)
 		gt_bundle_text(writer, "date", text);
 }
 
-/* Of the kernel module: what nvidia-smi prints; nothing where there is no such file. */
+/* The kernel module's version, as nvidia-smi prints it; nothing where there is no such file. */
 static void write_driver(struct gt_bundle_writer *writer)
 {
 	char text[32] = "";

@@ -56,7 +56,7 @@ struct gt_launch_capture {
 	struct gt_captured_function function; /* that it launches, */
 	const char *name;                     /* mangled: the driver's */
 	struct gt_freed freed;                /* by the call that is next */
-	/* Of our thread: */
+	/* Our thread's: */
 	CUdevice device;
 	uint64_t image_hash; /* of the kept file */
 	uint32_t images;     /* kept modules that have a function of that name */

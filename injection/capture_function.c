@@ -22,7 +22,7 @@ static int find_handle(struct gt_captured_function *function,
 	return gt_capture_driver_check(driver, result, "the driver does not tell its module", err);
 }
 
-/* What a driver does not know stays 0. */
+/* Attributes that a driver does not know stay 0. */
 static void read_attributes(struct gt_captured_function *function,
                             const struct gt_capture_driver *driver)
 {

@@ -15,13 +15,13 @@
 struct gt_error;
 
 /*
- * What a launch that is captured launches: the function with what the driver says of it, and the
- * parameters byte by byte. Read at the entry of the call, on the thread that makes it.
+ * A launch that is captured: the function with what the driver says of it, and the parameters byte
+ * by byte. Read at the entry of the call, on the thread that makes it.
  */
 
 enum { GT_CAPTURE_PARAMETERS = 4096 }; /* of a function; the driver allows 32764 bytes */
 
-/* What the driver says of a function. */
+/* The driver's facts about a function. */
 struct gt_function_facts {
 	int registers;
 	int shared_bytes;

@@ -15,9 +15,10 @@ struct gt_bundle_writer;
 struct gt_error;
 
 /*
- * What is in a bundle that is being captured, beside memory: its steps with the modules, functions,
- * streams and events that they are about, each by its number in its list. Memory of fixed size; one
- * thread at a time. What adds fails with -E2BIG and a sentence where there is no room.
+ * The contents of a bundle that is being captured, beside memory: its steps with the modules,
+ * functions, streams and events that they are about, each by its number in its list. Memory of
+ * fixed size; one thread at a time. Functions that add fail with -E2BIG and a sentence where there
+ * is no room.
  */
 
 enum {

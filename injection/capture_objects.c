@@ -271,7 +271,7 @@ static bool is_of_array(const struct gt_bundle_object *object)
 	       object->resource == GT_BUNDLE_RESOURCE_mipmap;
 }
 
-/* Of arrays alone, as others can have none. Where the program gave none the driver tells zeros. */
+/* Only arrays can have a view. Where the program gave none the driver tells zeros. */
 static void read_view(const struct gt_capture_objects *objects, CUtexObject texture,
                       struct gt_bundle_object *object)
 {
@@ -374,7 +374,7 @@ static int add_object(struct gt_capture_objects *objects, enum gt_bundle_object_
 	return result < 0 ? result : push_handle(objects, place, (uint32_t)result, err);
 }
 
-/* What ended before, no kernel can use: the number is none of its handle, as a rule. */
+/* No kernel can use an object that ended before: as a rule the number is no handle of it. */
 static int refuse(struct gt_capture_objects *objects, const struct place *place, const char *word,
                   const struct gt_error *why, struct gt_error *err)
 {

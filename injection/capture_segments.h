@@ -15,7 +15,7 @@ struct gt_reached;
 
 /*
  * Memory that copies and fills reach and nobody is known to have asked for: it may be where a
- * module has its variables, which the driver may tell of as one. What was in it before is held
+ * module has its variables, which the driver may tell of as one. Its earlier contents are held
  * until a launch tells of the module: then each variable becomes memory of its own. Contents of a
  * bounded size, in memory of its own; for one thread.
  */

@@ -21,9 +21,9 @@ struct gt_source;
 struct gt_waiter;
 
 /*
- * What sources have in common that capture what the program does: a thread of ours that waits for
- * the GPU, copies memory and writes the bundle, while a thread of the program waits for it at the
- * entry of a call; and what becomes of it in the recording.
+ * Shared by the sources that capture what the program does: a thread of ours that waits for the
+ * GPU, copies memory and writes the bundle, while a thread of the program waits for it at the entry
+ * of a call; and what becomes of it in the recording.
  *
  * It is done on a thread of ours as what the program's own does inside of a call of the driver's
  * CUPTI would count as that call's. Where nothing gets on for a while the program is let go and
@@ -86,7 +86,7 @@ int gt_capture_thread_do(struct gt_session *session, struct gt_capture_thread *t
                          enum gt_capture_work work, struct gt_error *err);
 
 /*
- * What the launch in capture->step is of, and the stream of a call, as the driver tells. The
+ * The function of the launch in capture->step, and the stream of a call, as the driver tells. The
  * capture's context is known. Nobody hears of calls that this makes.
  */
 int gt_capture_read_launch(struct gt_session *session, struct gt_capture_thread *thread,

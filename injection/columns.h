@@ -19,7 +19,7 @@ enum gt_series_first {
 	GT_SERIES_END = 65536,
 };
 
-/* What a column of a series is. Texts are copied. */
+/* Description of a column of a series. Texts are copied. */
 struct gt_column_words {
 	const char *name;
 	const char *unit;

@@ -15,7 +15,7 @@ struct gt_cost {
 	uint64_t sources_ns[GT_SOURCE_COUNT]; /* of their own threads */
 };
 
-/* Measures it; the sum in nanoseconds. Of a thread that has ended it is what was measured last. */
+/* Measures it; the sum in nanoseconds. A thread that has ended counts with its last measurement. */
 uint64_t gt_cost_measure(struct gt_session *session);
 
 #endif

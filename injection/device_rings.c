@@ -30,7 +30,7 @@ struct gt_device_seen {
 	bool known;    /* the chunk was seen with this ticket */
 };
 
-/* What a kernel for the clock leaves: see time_kernel. */
+/* Readings that a kernel for the clock leaves: see time_kernel. */
 struct time_slot {
 	uint64_t first_ns;
 	uint64_t last_ns;
@@ -230,7 +230,7 @@ static int fill(struct gt_device_ring *ring, struct gt_error *err)
 		                             ring->copying);
 	if (code != CUDA_SUCCESS)
 		return check(ring, code, "no device events: filling the ring", err);
-	/* What is done on the stream later comes after it: it need not have ended. */
+	/* Later work on the stream comes after it: it need not have ended. */
 	result = finish(ring, ring->copying, MAKE_NS, err);
 	ring->is_under_way = result == -EAGAIN;
 	return ring->is_under_way ? 0 : result;
@@ -418,7 +418,7 @@ static void record_events(struct gt_device_ring *ring, const struct gt_device_ch
 
 /* ---- copying out ---- */
 
-/* Of an open chunk the header may come after its first event: what is seen first waits. */
+/* An open chunk's header may come after its first event: a chunk seen for the first time waits. */
 static void take_filled(struct gt_device_ring *ring, const struct gt_device_chunk *chunk,
                         struct gt_device_seen *seen, bool waits)
 {
@@ -567,7 +567,7 @@ static int copy_chunks(struct gt_device_ring *ring, bool last, struct gt_error *
 	return result;
 }
 
-/* What kernels have counted; whether it is more than it was. */
+/* Takes the kernels' counts; returns whether they have grown. */
 static bool take_counts(struct gt_device_ring *ring)
 {
 	const struct gt_device_counts counts = gt_device_counts_read(ring->host->ring);

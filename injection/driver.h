@@ -8,7 +8,7 @@
 #include <cuda.h>
 
 /*
- * What the CUDA driver tells of the GPUs that the process may use: its own functions, found in the
+ * The CUDA driver's facts about the GPUs that the process may use: its own functions, found in the
  * libcuda that the process has loaded. Where nothing else is said they are called on threads of
  * ours alone, once CUDA is up.
  */
@@ -25,8 +25,7 @@ struct gt_driver {
 /* False when one of them is not there. */
 bool gt_driver_open(struct gt_driver *driver);
 
-/* What is asked inside of a call of the program's, on its thread, about the context that is current
- * there. */
+/* Asked inside of a program's call, on its thread, about the context that is current there. */
 struct gt_driver_current {
 	CUresult (*device)(CUdevice *device);
 	CUresult (*memory)(size_t *left_bytes, size_t *total_bytes);

@@ -25,10 +25,10 @@ struct gt_session;
  *             gt_emit_commit();
  *     }
  *
- * Times of the role host_time are readings of gt_stamp: the drain makes nanoseconds of them.
- * What has no end yet is committed with an end of 0 and kept open: it may be written to until it
- * is closed, and its slot stays with the thread so long. The drain marks a record unfinished whose
- * end is still 0.
+ * Times of the role host_time are readings of gt_stamp: the drain makes nanoseconds of them. A
+ * record that has no end yet is committed with an end of 0 and kept open: it may be written to
+ * until it is closed, and its slot stays with the thread so long. The drain marks a record
+ * unfinished whose end is still 0.
  */
 
 /*

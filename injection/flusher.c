@@ -195,8 +195,8 @@ void gt_flusher_excuse(struct gt_session *session)
 }
 
 /*
- * Until a flush that began after this call is done. What was posted for another thread, or for a
- * call that did not wait long enough, wakes this one too early: then it waits on.
+ * Until a flush that began after this call is done. A post for another thread, or for a call that
+ * did not wait long enough, wakes this one too early: then it waits on.
  */
 static void wait_for_flush(struct gt_flusher *flusher, uint64_t limit_ns)
 {

@@ -21,7 +21,7 @@ struct foreign_call {
 	enum effect effect;
 };
 
-/* What a texture or surface is made of; 0: memory. */
+/* The array that a texture or surface is made of; 0: memory. */
 static uint64_t array_of(const CUDA_RESOURCE_DESC *resource)
 {
 	if (resource->resType == CU_RESOURCE_TYPE_ARRAY)
@@ -33,7 +33,7 @@ static uint64_t array_of(const CUDA_RESOURCE_DESC *resource)
 
 #define PARAMETERS(name) ((const name##_params *)call.data->functionParams)
 
-/* False: the call is none of them. What begins is there once the call has returned. */
+/* False: the call is none of them. A value that begins is there once the call has returned. */
 static bool read_foreign(struct gt_call call, struct foreign_call *read)
 {
 #define FOUND(name, what, does, is, from)                                                          \

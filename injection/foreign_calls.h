@@ -50,7 +50,7 @@ bool gt_foreign_is_call(struct gt_call call);
 /* Before one of them, where arrays end, and at its return. */
 void gt_foreign_enter(struct gt_foreign *foreign, struct gt_call call);
 
-/* Of that no more than the textures and surfaces: whoever looks from here on finds no such array. */
+/* Ends only the textures and surfaces: whoever looks from here on finds no such array. */
 void gt_foreign_end_objects(struct gt_foreign *foreign, struct gt_call call);
 void gt_foreign_follow(struct gt_session *session, struct gt_foreign *foreign, struct gt_call call);
 

@@ -85,7 +85,7 @@ static void cover_arena(const struct gt_session *session)
 }
 
 /*
- * What the process knows of NVTX, of its pools and of names stays; all else was the parent's, and
+ * The process's knowledge of NVTX, of its pools and of names stays; all else was the parent's, and
  * nothing uses it here.
  */
 static void renew(struct gt_session *session)

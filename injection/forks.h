@@ -7,10 +7,10 @@
 struct gt_session;
 
 /*
- * What becomes of a session in the children of its process. The arena is not mapped in a child, and
- * the page of the session that all callbacks read first is zeroed there. The handlers of fork()
- * restore what a child needs to count what it does, or to begin a session of its own. clone and
- * _Fork run no handlers: their children stay as they are, until they are found.
+ * The fate of a session in the children of its process. The arena is not mapped in a child, and the
+ * page of the session that all callbacks read first is zeroed there. The handlers of fork() restore
+ * what a child needs to count what it does, or to begin a session of its own. clone and _Fork run
+ * no handlers: their children stay as they are, until they are found.
  */
 
 /* Before the session begins: has the page zeroed in children. */

@@ -8,7 +8,7 @@
 #include <cupti.h>
 
 /*
- * What API calls say about CUDA graphs, read from the parameters that CUPTI's callbacks carry.
+ * Facts of API calls about CUDA graphs, read from the parameters that CUPTI's callbacks carry.
  * Nothing here keeps state, so that it may be used from any thread and at any time.
  */
 
@@ -41,7 +41,7 @@ struct gt_graph_call {
  */
 const struct gt_graph_call *gt_graph_call_find(bool driver, CUpti_CallbackId id);
 
-/* What the parameters of a call say, at its entry or at its return. */
+/* Reads the parameters of a call, at its entry or at its return. */
 void gt_graph_call_read(const struct gt_graph_call *call, const CUpti_CallbackData *data,
                         struct gt_graph_facts *facts);
 

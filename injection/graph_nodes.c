@@ -83,7 +83,7 @@ int gt_graph_read_kernel(struct gt_graph_reader *reader, const CUDA_KERNEL_NODE_
 	return result;
 }
 
-/* What a driver does not know is not asked for. */
+/* Attributes that a driver does not know are not asked for. */
 static bool has_attribute(const struct gt_graph_reader *reader, CUgraphNode node,
                           CUlaunchAttributeID attribute, CUlaunchAttributeValue *value)
 {
@@ -235,7 +235,7 @@ struct level {
 	uint32_t depth;
 };
 
-/* What a node waits for was mostly made right before it. */
+/* The node that another one waits for was mostly made right before it. */
 static uint32_t find(const struct gt_graph_reader *reader, const struct level *level, uint32_t near,
                      CUgraphNode handle)
 {
@@ -268,7 +268,7 @@ static int list_before(struct gt_graph_reader *reader, CUgraphNode node, size_t 
 	return check(reader, code, err);
 }
 
-/* Of the node number; they become those of the node to. */
+/* Reads the edges of the node number; they become those of the node to. */
 static int read_edges(struct gt_graph_reader *reader, const struct level *level, uint32_t number,
                       uint32_t to, struct gt_error *err)
 {
@@ -301,8 +301,8 @@ static int read_level(struct gt_graph_reader *reader, CUgraph graph, struct leve
                       struct gt_error *err);
 
 /*
- * Of a node with a graph inside: all in that waits for a node before it, which waits for what the
- * node does; and the node itself waits for what nothing in it waits for.
+ * A node with a graph inside: all nodes in that graph wait for a node before it, which has the
+ * edges of the outer one; and the outer one waits for those in it that no other waits for.
  */
 /* NOLINTNEXTLINE(misc-no-recursion): GT_GRAPH_DEPTH deep at most */
 static int read_inside(struct gt_graph_reader *reader, const struct level *level, uint32_t number,

@@ -14,7 +14,7 @@ struct gt_capture_driver;
 struct gt_error;
 
 /*
- * What a CUDA graph does, as the driver tells of its nodes: kernels with their parameters byte by
+ * The work of a CUDA graph, as the driver tells of its nodes: kernels with their parameters byte by
  * byte, copies and fills, and who waits for whom. Graphs inside of nodes are part of it. Read from
  * a graph of the program's, which may be gone as soon as it was instantiated.
  */
@@ -46,7 +46,7 @@ struct gt_graph_node {
 	CUgraphNode handle; /* of the graph that was read */
 	uint32_t first_edge;
 	uint32_t edge_count;
-	/* Of kernels: */
+	/* For kernels: */
 	CUcontext context;             /* NULL: that of the function, or of the launch */
 	struct gt_launch_shape launch; /* without parameters, which are: */
 	uint32_t block;                /* offset in bytes */
@@ -56,12 +56,12 @@ struct gt_graph_node {
 	uint32_t name_room;
 	enum gt_graph_node_named named; /* of this name */
 	/*
-	 * Of those with a graph inside, which only order others then: the nodes of it. Where these
+	 * For nodes with a graph inside, which only order others then: the nodes of it. Where these
 	 * were changed block and block_room are all of their bytes.
 	 */
 	uint32_t first_inside;
 	uint32_t inside_count;
-	/* Of the others: */
+	/* For the others: */
 	union {
 		CUDA_MEMCPY3D copy;
 		CUDA_MEMSET_NODE_PARAMS fill;
@@ -104,8 +104,8 @@ struct gt_graph_reader {
 int gt_graph_read(struct gt_graph_reader *reader, CUgraph graph, struct gt_error *err);
 
 /*
- * What a kernel node launches, into reader->function and the shape; the name is the driver's. Also
- * of parameters that a call changes a node to.
+ * Reads a kernel node's launch into reader->function and the shape; the name is the driver's. Also
+ * for parameters that a call changes a node to.
  */
 int gt_graph_read_kernel(struct gt_graph_reader *reader, const CUDA_KERNEL_NODE_PARAMS *asked,
                          struct gt_launch_shape *shape, const char **name, struct gt_error *err);

@@ -12,7 +12,9 @@
 
 enum { NEW, BEGUN, LISTED };
 
-/* What the node on top of the stack waits for goes on top of it, until there is nothing more. */
+/*
+ * All that the node on top of the stack waits for goes on top of it, until there is nothing more.
+ */
 static int list(struct gt_graph_order *order, const struct gt_graph_nodes *nodes, uint32_t first,
                 struct gt_error *err)
 {

@@ -25,12 +25,12 @@ struct gt_graph_order {
 	uint32_t ends[GT_GRAPH_STREAMS];
 	/* In the order in which they go to the streams: numbers of nodes. */
 	uint32_t order[GT_GRAPH_NODES];
-	/* Of each node, by its number: */
+	/* For each node, by its number: */
 	uint8_t stream[GT_GRAPH_NODES];
 	bool waits_begin[GT_GRAPH_NODES];
 	bool programmatic[GT_GRAPH_NODES]; /* it may begin before the one before it has ended */
 	uint32_t waiters[GT_GRAPH_NODES];  /* that wait for its event; 0: it records none */
-	/* Of each edge: its node waits for the event of the other one. */
+	/* For each edge: its node waits for the event of the other one. */
 	bool waits[GT_GRAPH_EDGES];
 	/* While it is made: */
 	uint8_t state[GT_GRAPH_NODES];

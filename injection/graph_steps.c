@@ -11,7 +11,7 @@
 #include "injection/kept_graphs.h"
 #include "injection/step_calls.h"
 
-/* What the functions here share. */
+/* Shared by the functions here. */
 struct adding {
 	struct gt_session *session;
 	struct gt_capture_thread *thread;
@@ -187,7 +187,7 @@ static int check_host(const struct gt_graph_steps *steps, const struct gt_captur
 	return 0;
 }
 
-/* Of memory that was found since: before the graph there is not what an earlier copy takes there. */
+/* Checks memory found since: before the graph it lacks the data that an earlier copy writes. */
 static int check_found(const struct adding *adding, uint32_t first, struct gt_error *err)
 {
 	const struct gt_reach *reach = &adding->thread->capture->reach;
@@ -352,7 +352,7 @@ static int add_end(const struct adding *adding, struct gt_error *err)
 	return result;
 }
 
-/* What the host wrote is copied before all of it, as nothing comes between its nodes. */
+/* The host's writes are copied before all of it, as nothing comes between its nodes. */
 static int add_written(const struct adding *adding, struct gt_error *err)
 {
 	struct gt_launch_capture *capture = adding->thread->capture;

@@ -44,7 +44,7 @@ struct gt_graph_steps {
 	/* Handles of nobody's: their addresses. */
 	char stream_handles[GT_GRAPH_STREAMS - 1];
 	char event_handles[GT_CAPTURE_EVENTS];
-	/* Of the launch: */
+	/* For the launch: */
 	bool are_shared; /* two of its streams are the same one */
 	uint32_t numbers[GT_GRAPH_STREAMS];
 	uint32_t begin_event;
@@ -58,7 +58,7 @@ struct gt_graph_steps {
 /* In a source's start: memory of our own; NULL: there is none. */
 struct gt_graph_steps *gt_graph_steps_new(void);
 
-/* What is captured from here on is something new. */
+/* Captures from here on are something new. */
 void gt_graph_steps_begin(struct gt_graph_steps *steps);
 
 struct gt_graph_launch {

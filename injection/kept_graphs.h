@@ -17,9 +17,10 @@ struct gt_error;
 struct gt_session;
 
 /*
- * What the executable CUDA graphs of the process do, while launches are captured: the nodes of the
- * graph that each was made from, which the program may have destroyed since, with what was changed
- * in the executable one. What is not followed is a reason for which its launches are not captured.
+ * The work of the executable CUDA graphs of the process, while launches are captured: the nodes of
+ * the graph that each was made from, which the program may have destroyed since, with what was
+ * changed in the executable one. Anything that is not followed is a reason not to capture its
+ * launches.
  */
 
 enum { GT_KEPT_GRAPHS = 16384 };
@@ -36,7 +37,7 @@ struct gt_kept_graph {
 	size_t size;
 	uint32_t found; /* node that was looked for last */
 	struct gt_graph_nodes nodes;
-	/* Of whoever uses it: its last launch in a sequence. */
+	/* For whoever uses it: its last launch in a sequence. */
 	uint64_t sequence;
 	uint32_t stream;
 };

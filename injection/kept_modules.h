@@ -25,8 +25,7 @@ struct gt_kept_module {
 	CUmodule handle; /* NULL: what it was loaded by did not tell */
 };
 
-/* Of those that are loaded the last before a number, UINT32_MAX: of all. False: none is. Any
- * thread. */
+/* The last loaded one before a number, UINT32_MAX: of all. False: there is none. Any thread. */
 bool gt_kept_module_before(struct gt_session *session, uint32_t number,
                            struct gt_kept_module *module);
 

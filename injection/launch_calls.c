@@ -41,7 +41,7 @@ bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct 
 	}
 }
 
-/* What is asked for by members of the same names. */
+/* Reads the request from members of the same names. */
 #define DESCRIBE(call, is_cooperative)                                                             \
 	case CUPTI_DRIVER_TRACE_CBID_##call:                                                       \
 	case CUPTI_DRIVER_TRACE_CBID_##call##_ptsz: {                                              \
@@ -60,7 +60,7 @@ bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct 
 		break;                                                                             \
 	}
 
-/* Of CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, which CUDA 12.4 does not name. */
+/* CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, which CUDA 12.4 does not name. */
 #define ATTRIBUTE_CARVEOUT 14
 
 static void take_attribute(struct gt_launch_shape *shape, const CUlaunchAttribute *attribute)

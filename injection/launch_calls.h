@@ -25,7 +25,7 @@ struct gt_launch {
 /* False: the call with this id launches nothing of the kind. data may be without parameters. */
 bool gt_launch_read(CUpti_CallbackId id, const CUpti_CallbackData *data, struct gt_launch *launch);
 
-/* What the call of a kernel's launch asks for. Pointers are the program's. */
+/* A kernel's launch, as the call asks for it. Pointers are the program's. */
 struct gt_launch_shape {
 	CUfunction function; /* or a CUkernel by the same type */
 	CUstream stream;
@@ -50,7 +50,7 @@ bool gt_launch_describe(CUpti_CallbackId id, const CUpti_CallbackData *data,
 
 /*
  * The kernel that the call launches, or makes a node of a graph run: a CUfunction, or a CUkernel by
- * the same type. NULL: it is about none. Of driver's calls.
+ * the same type. NULL: it is about none. For driver's calls only.
  */
 CUfunction gt_launch_function(CUpti_CallbackId id, const CUpti_CallbackData *data);
 

@@ -62,8 +62,8 @@ void gt_launch_choice_want(struct gt_session *session)
 }
 
 /*
- * What is launched into a stream that is being captured runs later, as part of a graph; and while
- * anything is captured, on whichever thread, what is done with a launch would make that fail.
+ * A launch into a stream that is being captured runs later, as part of a graph; and while anything
+ * is captured, on whichever thread, what is done with a launch would make that fail.
  */
 bool gt_launch_choice_is_captured(struct gt_launch_choice *choice, CUstream stream)
 {

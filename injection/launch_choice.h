@@ -61,8 +61,8 @@ enum gt_launch_answer gt_launch_choice_ask(struct gt_session *session,
                                            uint64_t *number);
 
 /*
- * Of kernels that are nodes of a graph that is launched: whether any may be chosen now, whether one
- * is by its name, and the number of the first where so many are.
+ * For kernels that are nodes of a graph that is launched: whether any may be chosen now, whether
+ * one is by its name, and the number of the first where so many are.
  */
 bool gt_launch_choice_is_open(struct gt_session *session, const struct gt_launch_choice *choice);
 bool gt_launch_choice_has_name(const struct gt_launch_choice *choice, const char *name);
@@ -75,7 +75,7 @@ uint64_t gt_launch_choice_count(struct gt_launch_choice *choice, uint64_t count)
 void gt_launch_choice_follow(struct gt_launch_choice *choice, struct gt_call call);
 
 /*
- * One launch at a time: whoever has the turn is alone, others wait. What waits here waits a bounded
+ * One launch at a time: whoever has the turn is alone, others wait. Threads here wait a bounded
  * time.
  */
 struct gt_launch_turn {

@@ -36,7 +36,7 @@ static bool read_line(const char *text, struct gt_mapping_line *line)
 
 bool gt_is_passed_over(const char *path)
 {
-	/* Of libc and the loader only what was left on the stack: neither asks CUDA for anything. */
+	/* libc and the loader are only left over on the stack: neither asks CUDA for anything. */
 	static const char *const names[] = {"libcuda.so",    "libcudart.so",
 	                                    "libcupti.so",   "libgputrace-injection.so",
 	                                    "libc.so",       "ld-linux",

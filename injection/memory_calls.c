@@ -163,7 +163,7 @@ static void read_target(struct gt_memory_facts *facts, int device)
 	              device);
 }
 
-/* Of a batch of more members than this the bytes are not told: it is time of the program's. */
+/* The bytes of a batch of more members are not told: summing takes the program's time. */
 #define MOST_MEMBERS 4096u
 
 static uint64_t sum_of(const size_t *sizes, size_t count)

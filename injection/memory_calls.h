@@ -8,7 +8,7 @@
 #include <cupti.h>
 
 /*
- * What API calls say about memory, read from the parameters that CUPTI's callbacks carry. Nothing
+ * Facts of API calls about memory, read from the parameters that CUPTI's callbacks carry. Nothing
  * here keeps state, so that it may be used from any thread and at any time. A runtime call makes
  * driver calls inside: take the outermost of a thread alone, or all memory is there twice.
  */
@@ -42,7 +42,7 @@ struct gt_memory_call {
  */
 const struct gt_memory_call *gt_memory_call_find(bool driver, CUpti_CallbackId id);
 
-/* What the parameters of a call say, at its entry or at its return. */
+/* Reads the parameters of a call, at its entry or at its return. */
 void gt_memory_call_read(const struct gt_memory_call *call, const CUpti_CallbackData *data,
                          struct gt_memory_facts *facts);
 

@@ -395,12 +395,12 @@ static void read_others_utilization(struct gt_nvml *nvml, struct gt_nvml_device 
 }
 
 /*
- * Calls that ask for like things. What each of them costs differs by GPU, driver and load, from
- * a microsecond (clocks) to milliseconds (energy, on some) and tens of them (bytes over PCIe
- * without counters), and while it runs the driver's locks may be held. So the cost is measured:
- * what was read pauses for so many times what it took. (With a hundred instead of a thousand a
- * program of small kernels ran 2.7 % slower; H200, driver 580, 2026-11-21: there the energy
- * counter takes 2.5 ms.)
+ * Calls that ask for like things. The cost of each of them differs by GPU, driver and load, from a
+ * microsecond (clocks) to milliseconds (energy, on some) and tens of them (bytes over PCIe without
+ * counters), and while it runs the driver's locks may be held. So the cost is measured: what was
+ * read pauses for so many times what it took. (With a hundred instead of a thousand a program of
+ * small kernels ran 2.7 % slower; H200, driver 580, 2026-11-21: there the energy counter takes 2.5
+ * ms.)
  */
 enum { PAUSES = 1000 };
 
@@ -429,8 +429,9 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /*
- * The smaller of two costs counts: a thread that had to wait for its turn is no slow call. What
- * takes a thousandth of a second or more is still read every second, unless that is a hundredth.
+ * The smaller of two costs counts: a thread that had to wait for its turn is no slow call. A
+ * reading that takes a thousandth of a second or more is still made every second, unless that is a
+ * hundredth.
  */
 static int64_t pause_ns(int64_t period_ns, int64_t cost_ns, int64_t cost_before_ns)
 {

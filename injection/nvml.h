@@ -82,7 +82,7 @@ struct gt_nvml_device {
 	uint64_t processes_seen_us; /* the latest sample of a process's utilization, driver's clock */
 };
 
-/* What places a GPU in its machine; 0: not known. */
+/* The place of a GPU in its machine; 0: not known. */
 struct gt_nvml_place {
 	uint32_t index_plus_one; /* as nvidia-smi counts */
 	uint32_t pcie_generation;

@@ -290,7 +290,7 @@ static int open_files(struct gt_session *session, struct gt_error *err)
 	return result;
 }
 
-/* What is asked of the thread for files. */
+/* A request to the thread for files. */
 struct job {
 	struct gt_session *session;
 	struct gt_error *err;

@@ -174,7 +174,7 @@ static void emit(struct gt_session *session, uint32_t series, uint64_t time_ns,
 	gt_emit_sample(session, &row.sample);
 }
 
-/* What nobody has used yet is not worth a sample; nor is what is not told. */
+/* A pool that nobody has used yet is not worth a sample; nor is one that is not told. */
 static bool was_used(const struct reading *reading)
 {
 	return reading->values[RESERVED_HIGH] > 0 || reading->values[USED_HIGH] > 0;

@@ -20,7 +20,7 @@ struct gt_session;
 #define GT_MOST_POOLS     64 /* of the program's that are there at once; of more some are not read */
 #define GT_MOST_POOL_GPUS 64
 
-/* What a pool is, field kind of its record. In files: never change or reuse one. */
+/* Kinds of pools, field kind of their records. In files: never change or reuse one. */
 enum gt_read_pool_kind { GT_READ_POOL_DEFAULT, GT_READ_POOL_MADE, GT_READ_POOL_GRAPHS };
 
 struct gt_read_pool {

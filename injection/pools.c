@@ -217,8 +217,8 @@ __attribute__((hot)) static void block_free(uint64_t pool, const void *address, 
 }
 
 /*
- * What gt_stamp would have said at a time of CLOCK_MONOTONIC that has passed. Both clocks began at
- * one value and go at rates that hardly change, which their readings now tell; these are kept for a
+ * The reading of gt_stamp at a time of CLOCK_MONOTONIC that has passed. Both clocks began at one
+ * value and go at rates that hardly change, which their readings now tell; these are kept for a
  * while, since two of them differ by more than what lies between two blocks.
  */
 static uint64_t stamp_at(struct gt_pools *pools, uint64_t monotonic_ns)

@@ -11,9 +11,10 @@ struct gt_pool_entry;
 struct gt_session;
 
 /*
- * What the program tells of its pools of memory: the functions of include/gputrace/gputrace.h, on
- * threads of the program. Blocks become records as they come, and nothing is kept of them. Of pools
- * it is kept what statistics, pulls, and the session of a fork's child need.
+ * The program's own pools of memory, as it tells of them: the functions of
+ * include/gputrace/gputrace.h, on threads of the program. Blocks become records as they come, and
+ * nothing is kept of them. For pools all is kept that statistics, pulls, and the session of a
+ * fork's child need.
  */
 struct gt_pools {
 	struct gt_pool_entry *entries; /* GT_POOLS_KEPT of them; NULL: there was no memory */

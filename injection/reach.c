@@ -203,7 +203,7 @@ int gt_reach_parameter(struct gt_reach *reach, const uint8_t *block, size_t offs
 
 struct scan {
 	uint32_t depth; /* of what is found */
-	/* What is done with an address that leads to memory, which is reach->last; NULL: nothing. */
+	/* Takes an address that leads to memory, which is reach->last; NULL: nothing is done. */
 	void (*note)(struct gt_reach *reach, uint32_t memory, uint64_t offset);
 	uint32_t memory;
 	uint64_t offset; /* of the bytes */

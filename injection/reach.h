@@ -61,7 +61,7 @@ enum gt_reach_answer {
 typedef enum gt_reach_answer gt_reach_ask(void *context, uint64_t address, struct gt_reached *found,
                                           struct gt_error *err);
 
-/* What was left out, to be said. */
+/* Omissions, to be said. */
 enum gt_reach_left_out {
 	GT_REACH_MANY_MEMORY = 1,    /* no room for more memory */
 	GT_REACH_MANY_POINTERS = 2,  /* or for more pointers, so that not all are known */

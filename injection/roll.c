@@ -45,7 +45,7 @@ void gt_roll_join(struct gt_session *session)
 
 /*
  * gputrace run listens under a name that is in no file system, so that it can be told by a process
- * of any user, chrooted or without a descriptor left. What is sent waits there for it.
+ * of any user, chrooted or without a descriptor left. A word that is sent waits there for it.
  */
 static void tell_run(const struct gt_session *session, const struct gt_roll_facts *facts)
 {

@@ -11,8 +11,8 @@
 struct gt_session;
 
 /*
- * What this process adds to the roll of the recording (format/roll.h), which outlives it: that it
- * could not be recorded, and calls that nobody hears any more. The child of a fork has the roll
+ * The share of this process in the roll of the recording (format/roll.h), which outlives it: that
+ * it could not be recorded, and calls that nobody hears any more. The child of a fork has the roll
  * still, when it has nothing else of its parent's.
  */
 struct gt_roll_share {

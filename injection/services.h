@@ -19,9 +19,9 @@ struct gt_source;
 struct gt_waiter;
 
 /*
- * What a source may use of the session: these, emit (injection/emit.h), gt_now and gt_stamp
- * (injection/now.h) and nothing else. From any thread where nothing else is said; none blocks,
- * allocates or fails.
+ * The parts of the session that a source may use: these, emit (injection/emit.h), gt_now and
+ * gt_stamp (injection/now.h) and nothing else. From any thread where nothing else is said; none
+ * blocks, allocates or fails.
  */
 
 /* The one session of the process, for callbacks that carry no pointer to it. */
@@ -32,7 +32,7 @@ void *gt_source_state(struct gt_session *session, const struct gt_source *source
 
 const struct gt_settings *gt_settings_of(const struct gt_session *session);
 
-/* What of the program's work is captured into bundles: one of these at most. */
+/* The work of the program that is captured into bundles: one of these at most. */
 enum gt_captured {
 	GT_CAPTURED_NOTHING, /* nothing was asked for, or what does not go together */
 	GT_CAPTURED_KERNELS,

@@ -133,7 +133,7 @@ static void say(const struct gt_session *session, const char *what, const char *
 	const char *const parts[] = {"gputrace: ", what, detail, "\n"};
 	struct iovec line[sizeof(parts) / sizeof(parts[0])];
 
-	/* What is written is only read. */
+	/* writev only reads the parts. */
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		// NOLINTNEXTLINE(performance-no-int-to-ptr)
 		line[i] = (struct iovec){(void *)(uintptr_t)parts[i], strlen(parts[i])};

@@ -44,7 +44,7 @@ enum gt_session_phase {
 
 #define GT_WIPED_BYTES 4096
 
-/* What the child of fork() gets again of the page that is wiped. */
+/* The parts of the wiped page that the child of fork() gets again. */
 struct gt_wiped {
 	struct gt_router router; /* as it is once its wants are made; active: unused */
 	_Atomic uint32_t phase;  /* from here on as before the last fork */
@@ -55,9 +55,9 @@ struct gt_wiped {
 };
 
 /*
- * What is being recorded in this process. There is one, since CUPTI's buffer callbacks carry
- * no user pointer; it lives until the process ends and its memory is never given back. Sources do
- * not see into it: they have injection/services.h.
+ * The recording in this process. There is one, since CUPTI's buffer callbacks carry no user
+ * pointer; it lives until the process ends and its memory is never given back. Sources do not see
+ * into it: they have injection/services.h.
  */
 struct gt_session {
 	/*
@@ -67,7 +67,7 @@ struct gt_session {
 	 */
 	_Alignas(GT_WIPED_BYTES) struct gt_router router;
 	uint8_t apart[GT_WIPED_BYTES - 64 - sizeof(struct gt_router)];
-	/* What each call of NVTX reads lies in one cache line, which is rarely written to. */
+	/* All that each call of NVTX reads lies in one cache line, which is rarely written to. */
 	_Atomic uint32_t phase;  /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
 	/* From here to followed all outlives the session in the child of a fork. */
@@ -82,7 +82,7 @@ struct gt_session {
 	struct gt_cupti cupti;
 	int driver_version; /* cuDriverGetVersion, 0: not known */
 
-	/* Of the starting thread, then of the writer thread. */
+	/* The starting thread's, then the writer thread's. */
 	struct gt_interner interner;
 	struct gt_writer writer;
 	struct gt_drain *drain;

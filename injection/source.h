@@ -57,8 +57,8 @@ struct gt_source {
 	bool alone;
 
 	/*
-	 * Of those: on the thread that initialises CUDA, CUPTI is there from now on. Says which
-	 * callbacks it wants.
+	 * For those only: on the thread that initialises CUDA, CUPTI is there from now on. Says
+	 * which callbacks it wants.
 	 */
 	void (*cuda_starts)(struct gt_session *session, void *state);
 
@@ -84,7 +84,7 @@ struct gt_source {
 	/* After the last tick, only if it was started. */
 	void (*stop)(struct gt_session *session, void *state);
 
-	/* What it does with the callbacks it wants, on threads of the program. */
+	/* Hears the callbacks that it wants, on threads of the program. */
 	struct gt_handler hears;
 };
 

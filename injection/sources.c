@@ -369,7 +369,7 @@ void gt_sources_wake(struct gt_session *session)
 			sem_post(&session->sources.members[i].waiter.wake);
 }
 
-/* What the thread still records needs room, which the calling thread makes. */
+/* Records that the thread still writes need room, which the calling thread makes. */
 static bool wait_for_end(struct gt_session *session, struct gt_waiter *waiter, uint64_t limit_ns)
 {
 	const uint64_t began_ns = gt_now();
@@ -408,7 +408,7 @@ void gt_sources_stop(struct gt_session *session)
 	for (uint32_t i = session->sources.count; i-- > 0;) {
 		struct gt_member *member = &session->sources.members[i];
 
-		/* What a thread that hangs may still use stays as it is. */
+		/* State that a hung thread may still use stays as it is. */
 		if (member->phase == GT_SOURCE_OFF || member->waiter.hung)
 			continue;
 		if (member->source->stop)

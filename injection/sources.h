@@ -19,7 +19,7 @@ struct gt_session;
  * writer thread's, but for what a source's own thread waits for.
  */
 
-/* What a source's own thread waits with. */
+/* A source's own thread waits with this. */
 struct gt_waiter {
 	struct gt_session *session;
 	const struct gt_source *source;

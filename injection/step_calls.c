@@ -34,7 +34,7 @@ static void set_step(struct gt_step_call *call, enum gt_bundle_step_kind step)
 
 /* ---- copies and fills ---- */
 
-/* What lies one behind the other on both sides is one: slices become rows, and rows one row. */
+/* Parts that are adjacent on both sides are one: slices become rows, and rows one row. */
 static void put_together(struct gt_step_call *call)
 {
 	const bool one_side = call->step == GT_BUNDLE_STEP_fill;
@@ -109,7 +109,7 @@ static void read_fill(const struct gt_access_facts *facts, struct gt_step_call *
 	put_together(call);
 }
 
-/* What the runtime calls a variable says nothing of its address. */
+/* The runtime's name of a variable says nothing of its address. */
 static bool is_by_name(const CUpti_CallbackData *data)
 {
 	return data->functionName && (strncmp(data->functionName, "cudaMemcpyToSymbol", 18) == 0 ||

@@ -11,10 +11,10 @@
 #include "injection/capture_lists.h"
 
 /*
- * What an API call is in a sequence that is captured: a step, the end of memory, or something that
- * no sequence can have. Read from the parameters that CUPTI's callbacks carry; nothing here keeps
- * state. A runtime call makes driver calls inside: take the outermost of a thread alone, but of
- * launches, of which the driver's calls are known here and no others, and of copies by name.
+ * The role of an API call in a sequence that is captured: a step, the end of memory, or something
+ * that no sequence can have. Read from the parameters that CUPTI's callbacks carry; nothing here
+ * keeps state. A runtime call makes driver calls inside: take the outermost of a thread alone, but
+ * of launches, of which the driver's calls are known here and no others, and of copies by name.
  */
 
 enum gt_step_call_kind {
@@ -56,7 +56,7 @@ struct gt_step_call {
 /* Whether gt_step_call_read may say anything else than NONE: gt_knows_call. */
 bool gt_step_call_is_known(bool driver, CUpti_CallbackId id);
 
-/* At the entry of the call. Of a launch only that it is one, and its stream. */
+/* At the entry of the call. For a launch only that it is one, and its stream. */
 void gt_step_call_read(bool driver, CUpti_CallbackId id, const CUpti_CallbackData *data,
                        struct gt_step_call *call);
 
@@ -67,7 +67,7 @@ bool gt_step_call_next(bool driver, CUpti_CallbackId id, const CUpti_CallbackDat
 /* A step of that kind, with what it copies or fills; of no call, stream or event yet. */
 struct gt_capture_step gt_step_of_call(const struct gt_step_call *call);
 
-/* What a node of a CUDA graph is that copies or fills; it has no stream. */
+/* Reads a node of a CUDA graph that copies or fills; it has no stream. */
 void gt_step_call_read_copy(const CUDA_MEMCPY3D *copy, struct gt_step_call *call);
 void gt_step_call_read_fill(const CUDA_MEMSET_NODE_PARAMS *fill, struct gt_step_call *call);
 

@@ -47,7 +47,7 @@ static enum gt_sync_waits copy_waits(enum cudaMemcpyKind direction)
 	return GT_SYNC_WAITS_SOMETIMES;
 }
 
-/* What a handle between processes is known by in every process; 0: there is none. */
+/* The hash that identifies a handle between processes in every process; 0: there is none. */
 static uint64_t handle_hash(const void *handle)
 {
 	const uint64_t hash = handle ? XXH3_64bits(handle, sizeof(CUipcEventHandle)) : 0;
@@ -133,7 +133,7 @@ static unsigned read_batch(const CUstreamBatchMemOpParams *operations, unsigned 
 		members return filled;                                                             \
 	}
 
-/* What calls of each kind do. */
+/* The effects of calls of each kind. */
 enum {
 	BLOCKS = GT_SYNC_CALL_BLOCKS,
 	BLOCKS_TOO = GT_SYNC_CALL_BLOCKS | GT_SYNC_CALL_IMPLICIT,

@@ -8,10 +8,10 @@
 #include <cupti.h>
 
 /*
- * What API calls say about the order of work: who waits for what, and what is signalled. Read from
+ * Facts of API calls about the order of work: who waits for what, and what is signalled. Read from
  * the parameters that CUPTI's callbacks carry; nothing here keeps state, so that it may be used
- * from any thread and at any time. A runtime call makes driver calls inside: take the outermost
- * of a thread alone, or every wait is there twice.
+ * from any thread and at any time. A runtime call makes driver calls inside: take the outermost of
+ * a thread alone, or every wait is there twice.
  */
 
 enum gt_sync_kind {
@@ -19,7 +19,7 @@ enum gt_sync_kind {
 #include "format/kinds/sync.def"
 };
 
-/* What a call does: any number of these together. */
+/* Effects of a call: any number of these together. */
 enum gt_sync_call_flag {
 	GT_SYNC_CALL_BLOCKS = 1 << 0,   /* the host waits in it, or may */
 	GT_SYNC_CALL_IMPLICIT = 1 << 1, /* only because of what else it does: copy, fill, free */

@@ -10,8 +10,8 @@
 struct gt_slot;
 
 /*
- * What a kernel launch runs through: side by side in the library, and each in as few cache lines of
- * code as it can be in.
+ * Functions that a kernel launch runs through: side by side in the library, and each in as few
+ * cache lines of code as it can be in.
  */
 #define GT_HOT __attribute__((hot, aligned(64)))
 
@@ -46,26 +46,26 @@ enum {
 #define GT_ROUTER_NESTS  2 /* so many */
 #define GT_HELD_SLOTS    4 /* full slots that a thread keeps for the open records in them */
 
-/* What a thread is in the middle of, of the calls that one source wants. */
+/* A thread's calls in progress, of those that one source wants. */
 struct gt_heard {
 	void *keep;    /* from the outermost of them */
 	uint8_t depth; /* how many there are; wraps */
 };
 
 /*
- * What is kept of each thread that calls CUDA. What a kernel launch touches of it is this, one cache
- * line in static TLS: the program has filled the caches with its own things since the
- * call before, and each line of ours that is fetched again is time it loses.
+ * State of each thread that calls CUDA. A kernel launch touches only this part of it, one cache
+ * line in static TLS: the program has filled the caches with its own things since the call before,
+ * and each line of ours that is fetched again is time it loses.
  */
 struct gt_own {
-	/* What it has of the arena: injection/emit.h. */
+	/* Its part of the arena: injection/emit.h. */
 	_Alignas(64) uint8_t *next; /* where the next entry goes; no slot: NULL */
 	uint8_t *end;               /* of the slot's memory */
 	struct gt_slot *slot;
 
 	/*
-	 * What it is in the middle of: injection/cupti/router.c. By places of the router, which
-	 * those have first whose calls come most often.
+	 * Its calls in progress: injection/cupti/router.c. By places of the router, which those
+	 * have first whose calls come most often.
 	 */
 	uint32_t times;           /* recording began, when this was last looked at; ours: 0 */
 	uint32_t correlation;     /* of the outermost call that was last entered */
@@ -79,7 +79,7 @@ struct gt_own {
 
 _Static_assert(sizeof(struct gt_own) == 64, "what a launch touches is one cache line");
 
-/* What is rare: in a page of its own, as static TLS is what all libraries that are loaded share. */
+/* Rare state: in a page of its own, as all libraries that are loaded share static TLS. */
 struct gt_own_rest {
 	struct gt_heard heard[GT_SOURCE_COUNT - 1]; /* of the other places */
 	/* From calls inside calls, of those that hear them. */
@@ -111,7 +111,7 @@ static inline struct gt_heard *gt_heard_of(struct gt_own *own, uint32_t place)
 	return __builtin_expect(place == 0, 1) ? &own->first : &own->rest->heard[place - 1];
 }
 
-/* What a thread of the program is in the middle of, while what it does is ours. */
+/* The calls in progress of a program's thread, while it does work of ours. */
 struct gt_set_aside {
 	uint32_t times;
 	uint32_t correlation;
@@ -122,9 +122,9 @@ struct gt_set_aside {
 };
 
 /*
- * From here on calls of the calling thread are ours and nobody hears of them; and no longer. What
- * they bring about is the program's: sources hear of resources, such as a module that is loaded as
- * a function of it was asked for first.
+ * From here on calls of the calling thread are ours and nobody hears of them; and no longer. Their
+ * effects are the program's: sources hear of resources, such as a module that is loaded as a
+ * function of it was asked for first.
  */
 void gt_own_set_aside(struct gt_set_aside *calls);
 void gt_own_take_up(const struct gt_set_aside *calls);

@@ -423,7 +423,7 @@ static void tell_sample(struct gt_pm_sampler *sampler, size_t number, gt_pm_use 
 	use(context, &sample);
 }
 
-/* What is complete and was not told. Returns how many samples that were, negative: none are known. */
+/* Tells complete samples not told before. Returns how many these were, negative: none are known. */
 static int64_t tell_all(struct gt_pm_sampler *sampler, gt_pm_use *use, void *context)
 {
 	struct gt_pm_pm_data_info info =

@@ -44,12 +44,12 @@ bool gt_pm_open(struct gt_pm *pm, const struct gt_cupti *cupti);
 
 #define GT_PM_METRICS 63 /* of one sampler */
 
-/* What an answer of CUPTI means for who runs the program; NULL: nothing that has a name. */
+/* The meaning of an answer of CUPTI for who runs the program; NULL: nothing that has a name. */
 const char *gt_pm_reason(CUptiResult result);
 
 /*
- * What CUPTI's answer about a GPU comes down to: CUPTI_SUCCESS where it names nothing that stands
- * against counters, CUPTI_ERROR_NOT_SUPPORTED where it is the architecture.
+ * The gist of CUPTI's answer about a GPU: CUPTI_SUCCESS where it names nothing that stands against
+ * counters, CUPTI_ERROR_NOT_SUPPORTED where it is the architecture.
  */
 CUptiResult gt_pm_verdict(const struct gt_profiler_device_supported *answer);
 

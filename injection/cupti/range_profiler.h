@@ -46,7 +46,7 @@ bool gt_ranges_open(struct gt_ranges *ranges, const struct gt_cupti *cupti);
 
 enum gt_range_mode { GT_RANGE_KERNEL, GT_RANGE_GRAPH };
 
-/* What is counted. */
+/* The metrics that are counted. */
 struct gt_range_plan {
 	const char *metrics[GT_RANGE_METRICS]; /* texts are the caller's */
 	size_t count;
@@ -82,11 +82,11 @@ struct gt_range_wanted {
 int gt_range_prepare(struct gt_range_profiler *profiler, CUcontext context, CUdevice device,
                      const struct gt_range_wanted *wanted, struct gt_error *err);
 
-/* What CUPTI tells of a metric; texts are CUPTI's. False: it knows none of that name. */
+/* CUPTI's facts about a metric; texts are CUPTI's. False: it knows none of that name. */
 bool gt_range_property_of(const struct gt_range_profiler *profiler, const char *metric,
                           struct gt_metric_property *property);
 
-/* What the context runs is counted from here to gt_range_end. The same as gt_range_prepare. */
+/* Counts all that the context runs, from here to gt_range_end. The same as gt_range_prepare. */
 int gt_range_begin(struct gt_range_profiler *profiler, struct gt_error *err);
 
 /*

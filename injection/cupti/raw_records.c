@@ -45,7 +45,7 @@ void gt_each_raw_record(const struct gt_cupti *cupti, struct gt_arena *arena, ui
 		use(context, at);
 		previous = at;
 	}
-	/* What follows a record that CUPTI itself cannot read is lost: once for the buffer. */
+	/* Records behind one that CUPTI itself cannot read are lost: counted once a buffer. */
 	if (used && result != CUPTI_ERROR_MAX_LIMIT_REACHED)
 		gt_ledger_add(arena, GT_LEDGER_unknown_records, 1);
 }

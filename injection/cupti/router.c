@@ -16,7 +16,7 @@
 
 _Static_assert(GT_SOURCE_COUNT <= TIMES_SHIFT, "every source has a bit");
 
-/* What most calls do without, out of the way of what every call runs through. */
+/* Code that most calls do without, out of the way of code that every call runs through. */
 #define RARE __attribute__((cold, noinline))
 
 uint32_t gt_call_correlation(void)
@@ -358,7 +358,7 @@ static GT_HOT void CUPTIAPI on_callback(void *context, CUpti_CallbackDomain doma
 	wants = &router->wants[domain][id];
 	sources = wants->routes & (uint32_t)active;
 	call.callee = wants->callee;
-	/* What a thread of ours knows of the times is never that. */
+	/* The times that a thread of ours knows are never that. */
 	if (!LIKELY(sources && gt_own.times == (uint32_t)(active >> TIMES_SHIFT)))
 		look_closer(router, domain, id, data);
 	else if (call.data->callbackSite == CUPTI_API_ENTER)

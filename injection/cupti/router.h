@@ -49,7 +49,7 @@ struct gt_call {
 	};
 };
 
-/* What the call returned, cudaError_t or CUresult; 0 where CUPTI does not say. Once it returns. */
+/* The call's result, cudaError_t or CUresult; 0 where CUPTI does not say. Once it returns. */
 static inline uint32_t gt_call_result(struct gt_call call)
 {
 	uint32_t result = 0;
@@ -60,8 +60,8 @@ static inline uint32_t gt_call_result(struct gt_call call)
 }
 
 /*
- * What a source hears. A function may be NULL. What happens in a call is time that the program
- * loses: enter and leave keep errno themselves, as everything in injection/services.h does.
+ * The callbacks of a source. A function may be NULL. The program loses the time that is spent in a
+ * call: enter and leave keep errno themselves, as everything in injection/services.h does.
  */
 struct gt_handler {
 	/* Returns what the source wants to have at the call's return. */
@@ -88,7 +88,7 @@ struct gt_route {
 	uint16_t enabled; /* of them that CUPTI gives */
 };
 
-/* Of a callback. */
+/* The wants for one callback. */
 struct gt_wants {
 	struct gt_callee callee; /* of an API call, at depth 0 */
 	uint32_t routes;         /* their bits */

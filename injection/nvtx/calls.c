@@ -29,7 +29,7 @@ struct own {
 
 static __thread struct own own __attribute__((tls_model("initial-exec")));
 
-/* What a call says. */
+/* The contents of a call. */
 struct event {
 	uint64_t id;
 	uint64_t payload;
@@ -78,7 +78,7 @@ __attribute__((cold, noinline)) static bool ask_whose_thread(void)
 	return own.is_program_s;
 }
 
-/* What is asked for lies in the line that the event touches anyway. */
+/* The data asked for lies in the cache line that the event touches anyway. */
 static inline bool is_recorded(struct gt_session *session, uint32_t domain)
 {
 	if (domain == GT_DOMAIN_UNWANTED)
@@ -945,7 +945,7 @@ static nvtxResourceHandle_t on_DomainResourceCreate(nvtxDomainHandle_t domain,
 	return handle_of(number);
 }
 
-/* What it was called stays true for what there was. */
+/* Its name stays true for what there was. */
 static void on_DomainResourceDestroy(nvtxResourceHandle_t resource)
 {
 	SESSION;
@@ -1034,7 +1034,7 @@ static nvtxSyncUser_t other_sync(const struct gt_nvtx *nvtx, nvtxSyncUser_t hand
 	return other_of(nvtx, GT_NVTX_STRING, handle_of((uint32_t)(uintptr_t)handle));
 }
 
-/* What it was called stays true for what there was. */
+/* Its name stays true for what there was. */
 static void on_DomainSyncUserDestroy(nvtxSyncUser_t handle)
 {
 	SESSION;

@@ -12,9 +12,9 @@
 struct gt_session;
 
 /*
- * What a program tells NVTX later: events and samples with times of their own, of clocks that it
- * names. Times of this machine's clocks, and of NVTX's own, are told on the recording's; of others,
- * as a network card's, nothing is known.
+ * Data that a program tells NVTX later: events and samples with times of their own, of clocks that
+ * it names. Times of this machine's clocks, and of NVTX's own, are told on the recording's; of
+ * others, as a network card's, nothing is known.
  */
 
 /* Nanoseconds of gt_now at a time of a clock, which is of the past; false: that is not known. */

@@ -16,7 +16,7 @@
 /* Handles of what has no address: no program has memory there. */
 #define HANDLES_WITHOUT_ADDRESS (1ull << 63)
 
-/* What says to be one of its structs: programs may leave one as they found it. */
+/* Whether it says to be one of NVTX's structs: programs may leave one as they found it. */
 #define IS_PROPER(what)                                                                            \
 	((what) && (what)->extCompatID == NVTX_EXT_COMPATID_MEM &&                                 \
 	 (what)->structSize >= sizeof(*(what)))

@@ -6,8 +6,8 @@
 #include <nvtx3/nvToolsExtMem.h>
 
 /*
- * What a program tells NVTX of its own memory: heaps, regions of them and their names. What may be
- * done with them, which is for tools that check accesses, is not recorded.
+ * A program's own memory, as it tells NVTX: heaps, regions of them and their names. Permissions,
+ * which are for tools that check accesses, are not recorded.
  */
 nvtxMemHeapHandle_t gt_nvtx_heap_register(nvtxDomainHandle_t domain, const nvtxMemHeapDesc_t *what);
 void gt_nvtx_heap_unregister(nvtxDomainHandle_t domain, nvtxMemHeapHandle_t heap);

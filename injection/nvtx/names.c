@@ -12,7 +12,7 @@
 
 #define NAMES_BYTES (16u << 20) /* address space; what is not used takes no memory */
 
-/* What stands before each text that is kept. */
+/* The header of each text that is kept. */
 struct kept {
 	_Atomic uint32_t bytes; /* of this and the text, a multiple of 8; 0: not there yet */
 	uint32_t kind;

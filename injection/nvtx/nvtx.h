@@ -20,8 +20,8 @@ struct gt_session;
 struct nvtxPayloadData_v1;
 
 /*
- * What the program says through NVTX. NVTX lives in headers: each shared object of the program that
- * uses it has a copy with tables of function pointers of its own, and at its first call asks
+ * All that the program says through NVTX. NVTX lives in headers: each shared object of the program
+ * that uses it has a copy with tables of function pointers of its own, and at its first call asks
  * InitializeInjectionNvtx2 of this library to fill them (attach.c). From then on it calls calls.c,
  * on threads of the program. Handles that it gets are numbers, so that nothing has to be kept.
  */
@@ -29,7 +29,7 @@ struct nvtxPayloadData_v1;
 /* Modules of core NVTX, and entries of their tables. */
 enum { GT_NVTX_MODULES = NVTX_CB_MODULE_SIZE, GT_NVTX_ENTRIES = 32 };
 
-/* What another injection library wants to be called. */
+/* The calls that another injection library wants. */
 struct gt_nvtx_slots {
 #define CALL(module, name, type) type name;
 #include "injection/nvtx/calls.def"
@@ -44,7 +44,7 @@ struct gt_nvtx_next {
 	void **handles[3]; /* its handles by our numbers, by enum gt_nvtx_handle */
 };
 
-/* Of handles of domains that are not recorded; and such a domain. */
+/* For handles of domains that are not recorded; and such a domain. */
 #define GT_NVTX_UNWANTED   (1u << 31)
 #define GT_DOMAIN_UNWANTED (UINT32_MAX - 1)
 
@@ -52,7 +52,7 @@ enum { GT_NVTX_DOMAINS_BYTES = 1024 };
 
 enum gt_nvtx_handle { GT_NVTX_DOMAIN, GT_NVTX_STRING, GT_NVTX_RESOURCE };
 
-/* What the program calls a clock whose times it tells later. */
+/* The program's name for a clock whose times it tells later. */
 struct gt_nvtx_clock {
 	_Atomic uint64_t id;
 	_Atomic uint64_t source; /* NVTX_TIMESTAMP_TYPE_... and 1; 0: not there yet */
@@ -61,7 +61,7 @@ struct gt_nvtx_clock {
 enum { GT_NVTX_CLOCKS = 32 };
 
 struct gt_nvtx {
-	/* What each call reads stands first: session.h says why. */
+	/* Members that each call reads stand first: session.h says why. */
 	_Atomic uint32_t given[3]; /* how many numbers of each enum gt_nvtx_handle are given out */
 	uint32_t default_domain;   /* 0, or GT_DOMAIN_UNWANTED */
 	bool others_hear;          /* there is another library, next, that wants calls */
@@ -128,10 +128,7 @@ void gt_nvtx_counters_init(struct gt_nvtx *nvtx);
 
 /* ---- calls.c ---- */
 
-/*
- * An event with extended payloads; data may be NULL. What they return is what NVTX's functions
- * return.
- */
+/* An event with extended payloads; data may be NULL. All return what NVTX's functions return. */
 int gt_nvtx_push_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,
                       size_t count);
 int gt_nvtx_pop_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,
@@ -144,8 +141,8 @@ void gt_nvtx_end_data(nvtxDomainHandle_t domain, nvtxRangeId_t id,
                       const struct nvtxPayloadData_v1 *data, size_t count);
 
 /*
- * What the program tells later, with times of its own, which are readings of gt_stamp: a range, or
- * with an end of 0 a mark.
+ * Events that the program tells later, with times of its own, which are readings of gt_stamp: a
+ * range, or with an end of 0 a mark.
  */
 void gt_nvtx_later(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data, size_t count,
                    const uint64_t times[2]);

@@ -21,7 +21,7 @@
 
 /* ---- sizes ---- */
 
-/* Of the program's C, which is ours. */
+/* In the program's C, which is ours. */
 uint32_t gt_nvtx_type_bytes(uint64_t type)
 {
 	static const uint8_t bytes[] = {
@@ -341,7 +341,7 @@ uint64_t gt_nvtx_register_enum(struct gt_session *session, uint32_t domain,
 
 /* ---- payloads ---- */
 
-/* What the program leaves to us. */
+/* The program may leave the size to us. */
 static uint64_t size_of(const struct gt_nvtx *nvtx, const nvtxPayloadData_t *data)
 {
 	const struct gt_nvtx_schema *schema = gt_nvtx_schema(nvtx, data->schemaId);

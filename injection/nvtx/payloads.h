@@ -22,7 +22,7 @@ struct gt_session;
 #define GT_NVTX_SCHEMAS      2048 /* a power of two */
 #define GT_NVTX_ENTRIES_KEPT 32
 
-/* Of what is registered: one thread fills it in, and from then on it stays. */
+/* For all that is registered: one thread fills it in, and from then on it stays. */
 enum gt_nvtx_filled { GT_NVTX_EMPTY, GT_NVTX_FILLING, GT_NVTX_FILLED };
 
 /* True: the caller is to fill it in, and then to store GT_NVTX_FILLED. */

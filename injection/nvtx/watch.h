@@ -31,7 +31,7 @@ struct gt_nvtx_watch {
 	_Atomic uint64_t started[GT_WATCH_STARTED]; /* ids */
 };
 
-/* What an event is called: by a text, or by a registered string's number. */
+/* The name of an event: a text, or a registered string's number. */
 struct gt_nvtx_watched_text {
 	const struct gt_nvtx_text *text;
 	uint32_t registered;

@@ -7,8 +7,8 @@
 
 /*
  * Which memory copies and fills touch, from the parameters of the calls that ask for them: one
- * record for each stretch that is read or written, at the entry of the call. What the call returns,
- * and whether it made a node of a graph, its own records say.
+ * record for each stretch that is read or written, at the entry of the call. The call's own records
+ * say its result, and whether it made a node of a graph.
  */
 
 enum { MOST_OF_CALL = 2 * GT_ACCESSES_MOST }; /* accesses: 64 copies of a batch */

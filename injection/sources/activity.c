@@ -12,7 +12,7 @@
 #include "injection/services.h"
 #include "injection/source.h"
 
-/* What the GPU did, from CUPTI's activity records, in buffers that are slots of the arena. */
+/* The GPU's work, from CUPTI's activity records, in buffers that are slots of the arena. */
 
 static const struct {
 	CUpti_ActivityKind kind;
@@ -267,7 +267,7 @@ static bool cannot_trace(CUptiResult result)
 	return false;
 }
 
-/* Of all GPUs. */
+/* For all GPUs. */
 static CUptiResult set_unified(const struct gt_cupti *cupti)
 {
 	CUpti_ActivityUnifiedMemoryCounterConfig configs[UNIFIED_KINDS];

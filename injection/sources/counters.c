@@ -61,7 +61,7 @@ static const struct known {
 
 enum { KNOWN = sizeof(all_known) / sizeof(all_known[0]) };
 
-/* What counts the same as one of these, on other chips. */
+/* Metrics that count the same as one of these, on other chips. */
 static const struct other {
 	const char *name;
 	const char *metric;
@@ -149,10 +149,10 @@ static void wait_until_settled(struct gt_session *session, struct counters *coun
 }
 
 /*
- * What a thread of the program launches, copies and fills waits until samples are taken: else the
- * first ones would be missed, and a program that is over soon would end while CUPTI gets ready on
- * our thread, in libraries whose exit handlers run before anything that we could stop it in (seen
- * to crash a program, CUDA 13.0).
+ * Launches, copies and fills of the program's threads wait until samples are taken: else the first
+ * ones would be missed, and a program that is over soon would end while CUPTI gets ready on our
+ * thread, in libraries whose exit handlers run before anything that we could stop it in (seen to
+ * crash a program, CUDA 13.0).
  */
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
@@ -350,7 +350,7 @@ static const struct known *known_of(const struct counters *counters, const char 
 	return NULL;
 }
 
-/* What each column is, in the names of the list where it has one, else as CUPTI tells it. */
+/* Describes each column, in the names of the list where it has one, else as CUPTI tells it. */
 static void announce(struct gt_session *session, const struct counters *counters,
                      const struct gt_pm_sampler *sampler)
 {
@@ -385,9 +385,9 @@ static void announce(struct gt_session *session, const struct counters *counters
 }
 
 /*
- * CUPTI loads a library for metrics at the first use. What that library's exit handlers have freed
- * it frees once more when a host object is given back, which ends the program with abort(): all is
- * to be given back before they run.
+ * CUPTI loads a library for metrics at the first use. When a host object is given back, the library
+ * frees once more all that its exit handlers have freed, which ends the program with abort(): all
+ * is to be given back before they run.
  */
 static void end_before_cupti(struct counters *counters)
 {
@@ -503,7 +503,7 @@ static void fetch(struct gt_session *session, struct counters *counters, struct 
 	}
 }
 
-/* What was sampled until now is fetched; nothing is between this and the next beginning. */
+/* Fetches all samples until now; nothing is between this and the next beginning. */
 static void pause_sampling(struct gt_session *session, struct counters *counters, struct gpu *gpu)
 {
 	if (gpu->phase != SAMPLING)
@@ -566,7 +566,7 @@ static bool is_pause(struct gt_session *session)
 	return stretch_ns && gt_monotonic() / stretch_ns % 2;
 }
 
-/* What is due; returns how long nothing is. */
+/* Does all that is due; returns how long nothing is. */
 static uint64_t turn(struct gt_session *session, struct counters *counters)
 {
 	const uint64_t used = atomic_load_explicit(&counters->used, memory_order_relaxed);

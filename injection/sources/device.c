@@ -9,7 +9,7 @@
 #include "injection/source.h"
 
 /*
- * What the GPUs are: asked of the driver, and of NVML for what only it knows, once CUDA is up.
+ * Facts about the GPUs: asked of the driver, and of NVML for what only it knows, once CUDA is up.
  * Runs on the writer thread, whose CUDA calls are not recorded.
  */
 

@@ -53,7 +53,7 @@ enum request_kind { MAKE_RING, ATTACH, DRAIN };
 /* FREE -> FILLING -> ASKED -> DONE -> FREE; who asked may leave before it is done. */
 enum request_phase { FREE, FILLING, ASKED, DONE, LEFT };
 
-/* What a thread of the program wants of ours. */
+/* A request of a program's thread to ours. */
 struct request {
 	_Atomic uint32_t phase; /* enum request_phase */
 	enum request_kind kind;
@@ -454,7 +454,7 @@ static bool ask_patiently(struct gt_session *session, struct device_events *even
 	return false;
 }
 
-/* What the driver is asked inside of a call of the program's is ours, and no call is heard of. */
+/* Calls to the driver inside of a call of the program's are ours, and nobody hears of them. */
 struct own_call {
 	struct gt_set_aside calls;
 	CUstreamCaptureMode mode;
@@ -593,7 +593,7 @@ static void wait_until_idle(const struct device_events *events)
 		(void)nanosleep(&nap, NULL);
 }
 
-/* What is in rings is copied out, and then nobody is at them until the call has returned. */
+/* The contents of rings are copied out, and then nobody is at them until the call has returned. */
 static void *enter_end(struct gt_session *session, struct device_events *events)
 {
 	const struct request request = {.kind = DRAIN};

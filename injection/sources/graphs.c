@@ -33,7 +33,7 @@ struct graphs {
 
 enum { END_OF_GRAPH, END_OF_EXEC, END_OF_NODE }; /* the kinds of the record graph_end */
 
-/* What CUPTI calls a graph, a node or an executable graph; 0: there is none, or it does not say. */
+/* CUPTI's id of a graph, a node or an executable graph; 0: there is none, or it does not say. */
 #define NUMBER_OF(name, handle_type, number_type, ask)                                             \
 	static number_type name(const struct gt_cupti *cupti, handle_type handle)                  \
 	{                                                                                          \

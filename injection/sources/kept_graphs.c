@@ -11,9 +11,9 @@
 #include "injection/source.h"
 
 /*
- * What executable CUDA graphs do (injection/kept_graphs.h), as the driver's calls make, change and
- * destroy them. The runtime's are these inside. All is read when a call has returned, as the graph
- * that it names is still there then; what is destroyed is forgotten before the call.
+ * The work of executable CUDA graphs (injection/kept_graphs.h), as the driver's calls make, change
+ * and destroy them. The runtime's are these inside. All is read when a call has returned, as the
+ * graph that it names is still there then; what is destroyed is forgotten before the call.
  */
 
 extern const struct gt_source gt_source_kept_graphs;
@@ -25,7 +25,7 @@ struct gt_kept_graphs *gt_kept_graphs_of(struct gt_session *session)
 
 /* ---- calls that change a node ---- */
 
-/* What all structs of the driver's about a kernel have. */
+/* Members that all structs of the driver's about a kernel have. */
 #define KERNEL_MEMBERS(asked)                                                                      \
 	.func = (asked)->func, .gridDimX = (asked)->gridDimX, .gridDimY = (asked)->gridDimY,       \
 	.gridDimZ = (asked)->gridDimZ, .blockDimX = (asked)->blockDimX,                            \
@@ -60,7 +60,7 @@ static CUDA_MEMSET_NODE_PARAMS any_fill(const CUDA_MEMSET_NODE_PARAMS_v2 *asked)
 	};
 }
 
-/* What a change points to. */
+/* The structs that a change points to. */
 struct changed {
 	CUDA_KERNEL_NODE_PARAMS kernel;
 	CUDA_MEMSET_NODE_PARAMS fill;

@@ -47,7 +47,7 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 	gt_capture_thread_run(session, &((struct kernel_capture *)state)->thread, waiter);
 }
 
-/* What is captured in a call. */
+/* The work that is captured in a call. */
 struct chosen {
 	const struct gt_launch *launch;
 	uint64_t number;
@@ -106,7 +106,7 @@ static const char *name_of(const struct gt_graph_nodes *nodes, uint32_t number)
 	return (const char *)nodes->bytes + nodes->nodes[number].name;
 }
 
-/* Of a graph that is taken: its nodes keep the answer, as it is launched again and again. */
+/* For a graph that is taken: its nodes keep the answer, as it is launched again and again. */
 static bool is_wanted(const struct kernel_capture *kernels, const struct gt_graph_nodes *nodes,
                       uint32_t number)
 {
@@ -138,7 +138,7 @@ static uint32_t find_focus(struct kernel_capture *kernels, const struct chosen *
 	return GT_CAPTURE_NONE;
 }
 
-/* What came of it before it failed. */
+/* Drops all that came of it before it failed. */
 static void drop(struct gt_session *session, struct kernel_capture *kernels)
 {
 	struct gt_error err = {0};

@@ -22,8 +22,8 @@
  * the process goes to a GPU meanwhile, as it would be counted with it: threads that launch wait.
  * Off unless GPUTRACE_KERNEL_COUNTERS names some.
  *
- * It is done in the driver's call, which every launch of the runtime has inside. What waits here
- * waits a bounded time: where it is over, nothing is profiled any more and the program goes on.
+ * It is done in the driver's call, which every launch of the runtime has inside. Threads here wait
+ * a bounded time: where it is over, nothing is profiled any more and the program goes on.
  */
 
 #define MOST_CONTEXTS 16
@@ -70,7 +70,7 @@ struct kernel_counters {
 	uint32_t metrics_told;
 	uint64_t began_ns;    /* of the launch that is being profiled, gt_stamp */
 	uint64_t began_at_ns; /* the same, gt_now */
-	/* Of all launches that were profiled: */
+	/* Totals of all profiled launches: */
 	uint64_t launches;
 	uint64_t runs;
 	uint64_t held_ns;
@@ -495,7 +495,9 @@ static bool pause_for(struct gt_session *session, void *state, uint32_t times)
 	return gt_launch_turn_pause(&counters->turn, &counters->choice, times);
 }
 
-/* What was profiled, and what that cost; CUPTI's objects stay, as the driver may be gone by now. */
+/*
+ * Says how much was profiled at what cost; CUPTI's objects stay, as the driver may be gone by now.
+ */
 static void stop(struct gt_session *session, void *state)
 {
 	struct kernel_counters *counters = state;

@@ -14,10 +14,10 @@
 #include "injection/source.h"
 
 /*
- * What memory the program has, from the parameters of the calls that allocate and free it. A call
- * is written when it is entered, so that a process that dies in it leaves it behind; what it made
- * is known when it returns, and where it is asked for which shared object asked. Which call ended
- * what another one made is for the collector to find out. While launches are captured it is kept by
+ * The program's memory, from the parameters of the calls that allocate and free it. A call is
+ * written when it is entered, so that a process that dies in it leaves it behind; what it made is
+ * known when it returns, and where it is asked for which shared object asked. Which call ended what
+ * another one made is for the collector to find out. While launches are captured it is kept by
  * address, too, who asked: for bundles, whether calls are recorded or not.
  */
 

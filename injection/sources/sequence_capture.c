@@ -28,8 +28,8 @@
  * Each step waits for the GPU, as a single launch does that is captured (kernel_capture.c), and has
  * the turn from its entry to its return, so that the steps are in the order in which they came to
  * the GPU. Memory is copied before the first step that reaches it; what is left in it at the end of
- * the range. What no sequence can have ends it with the reason, and the rest of the occurrence runs
- * as if nobody looked.
+ * the range. Anything that no sequence can have ends it with the reason, and the rest of the
+ * occurrence runs as if nobody looked.
  */
 
 struct sequence_capture {
@@ -418,7 +418,7 @@ static void end_occurrence(void *context, uint32_t occurrence)
 
 /* ---- callbacks ---- */
 
-/* What is not to be captured: launches wait while a step has the turn. */
+/* For calls that are not to be captured: launches wait while a step has the turn. */
 static void *pass(struct gt_session *session, struct sequence_capture *sequences,
                   struct gt_call call)
 {
@@ -519,7 +519,7 @@ static int add_wait(struct sequence_capture *sequences, struct gt_error *err)
 	return gt_capture_add_step(lists, &wait, err);
 }
 
-/* What the GPU wrote is told from what the host will have written at the next step. */
+/* Tells the GPU's writes from those that the host will have made at the next step. */
 static int settle_host(struct gt_session *session, struct sequence_capture *sequences,
                        struct gt_error *err)
 {
@@ -539,7 +539,7 @@ static int settle_host(struct gt_session *session, struct sequence_capture *sequ
 	return result;
 }
 
-/* What the call was, now that it has returned; negative with a sentence. */
+/* Checks the call, now that it has returned; negative with a sentence. */
 static int check_return(struct gt_session *session, struct sequence_capture *sequences,
                         struct gt_call call, bool is_named, struct gt_error *err)
 {
@@ -600,7 +600,7 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 
 /* ---- its life ---- */
 
-/* What the program did not end is no occurrence. */
+/* A range that the program did not end is no occurrence. */
 static void run(struct gt_session *session, void *state, struct gt_waiter *waiter)
 {
 	struct sequence_capture *sequences = state;
@@ -656,7 +656,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	return 0;
 }
 
-/* What happens from here on is not heard: an occurrence that is open would lack it. */
+/* Calls from here on are not heard: an occurrence that is open would lack them. */
 static bool pause_for(struct gt_session *session, void *state, uint32_t times)
 {
 	struct sequence_capture *sequences = state;

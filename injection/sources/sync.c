@@ -69,7 +69,7 @@ static bool says_nothing(const struct gt_sync_call *what, const struct gt_sync_f
 	return what->flags & GT_SYNC_CALL_IMPLICIT && facts->waits == GT_SYNC_WAITS_NEVER;
 }
 
-/* Of a batch the first stays open until the call returns; the others are as long as they took. */
+/* The first of a batch stays open until the call returns; the others are as long as they took. */
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
 	const struct gt_sync_call *what = gt_sync_call_find(call.driver, call.id);
@@ -165,7 +165,7 @@ static void count_query(struct gt_session *session, struct gt_call call,
 	keep_query(query);
 }
 
-/* What is only known now: the event that was made, the answer to a query. */
+/* Facts that are only known now: the event that was made, the answer to a query. */
 static void leave_late(struct gt_session *session, struct gt_call call,
                        const struct gt_sync_call *what)
 {

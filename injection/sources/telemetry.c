@@ -18,7 +18,7 @@
 /*
  * Power, clocks, temperature and their like of the GPUs on which the process has a context, read
  * over and over on a thread of its own. GPUs that it could use and does not are left to those who
- * do: of eight processes on eight GPUs each reads one. What CUDA's own pools have is read beside,
+ * do: of eight processes on eight GPUs each reads one. The use of CUDA's own pools is read beside,
  * where that is asked for.
  */
 
@@ -285,7 +285,7 @@ static bool is_asked(struct gt_session *session, const struct telemetry *telemet
 	return gt_is_reading_asked(session) && gt_now() - telemetry->sampled_ns >= ASKED_NS;
 }
 
-/* What is due; returns how long nothing is. */
+/* Does all that is due; returns how long nothing is. */
 static uint64_t turn(struct gt_session *session, struct telemetry *telemetry)
 {
 	const uint64_t interval_ns = gt_settings_of(session)->telemetry_interval_ns;
