@@ -20,7 +20,7 @@
 #include "model/trace.h"
 #include "model/view/view.h"
 
-/* Of each group of waits, behind what it is called. */
+/* Columns of each group of waits, after its name. */
 #define FIGURES                                                                                    \
 	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},                             \
 		{"blocked_ns", GT_UNIT_NS,                                                         \
@@ -96,7 +96,7 @@ static const struct gt_heading avoidable_headings[] = {
          GT_WORTH_PROSE},
 };
 
-/* What tells rows apart; what a table does not tell apart is left as it is in none. */
+/* Key of a row; members that a table does not tell apart are as in no_group. */
 struct group {
 	gt_string function; /* or kind, with its highest bit set */
 	gt_id path;

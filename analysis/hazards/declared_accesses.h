@@ -32,7 +32,7 @@ struct gt_declared_accesses {
 void gt_declared_accesses_init(struct gt_declared_accesses *declared, const struct gt_trace *trace);
 void gt_declared_accesses_release(struct gt_declared_accesses *declared);
 
-/* What a text says, JSON as collector/nvtx/payloads.h makes it. Returns how many, at most so many. */
+/* Reads a text, JSON as collector/nvtx/payloads.h makes it. Returns how many, at most so many. */
 size_t gt_declared_read(const char *text, struct gt_declared *list, size_t most);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "model/gpu/sampled.h"
 
-/* What was measured of one use. */
+/* Measurements of one use. */
 struct sums {
 	double counted; /* percent of all launches together */
 	uint64_t launches;

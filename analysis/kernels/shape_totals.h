@@ -24,8 +24,8 @@ enum gt_shape_counter {
 };
 
 /*
- * Of one launch shape on the GPUs of one model. A launch that was profiled counts as long as its
- * counters say, if they do.
+ * Total of one launch shape on the GPUs of one model. A launch that was profiled counts as long as
+ * its counters say, if they do.
  */
 struct gt_shape_total {
 	gt_id shape;
