@@ -10,7 +10,7 @@
 #include "model/trace.h"
 
 /*
- * What a program says of the memory that its kernels use, by extended payloads of NVTX on a range
+ * A program's account of the memory that its kernels use, by extended payloads of NVTX on a range
  * around the launch: a struct whose entries are called gputrace.address, gputrace.bytes and
  * gputrace.mode, any number of them in a payload or array. It holds for every kernel that is
  * launched in the range, and in no range inside it that says something itself.

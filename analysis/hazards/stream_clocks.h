@@ -11,7 +11,7 @@
 #include "model/trace.h"
 
 /*
- * What comes after what by itself, whatever the GPU is busy with: the order inside streams, events,
+ * Order that holds whatever the GPU is busy with: the order inside streams, events,
  * waits of the host, the default stream. Each stream has a vector clock: of every stream, how much
  * of what it was given is done before what it is given next. Steps are told in the order in which
  * the host made them.
