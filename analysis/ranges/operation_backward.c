@@ -154,8 +154,8 @@ static void list_forwards(struct backward *backward)
 }
 
 /*
- * Whether a model was called between two times. Calls inside of a part, as of checkpoints,
- * are no new pass.
+ * Whether a model was called between two times. Calls inside of a part, as checkpoints make
+ * them, are no new pass.
  */
 static bool is_called_between(const struct backward *backward, gt_id process, gt_time from_ns,
                               gt_time to_ns)

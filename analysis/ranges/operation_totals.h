@@ -13,11 +13,11 @@
 struct gt_strings;
 
 /*
- * GPU time of the operations of frameworks (model/naming/operations.h): modules and
- * operations of PyTorch, instructions of HLO. Work belongs to the innermost of each kind in whose
- * range it was asked for; work of a graph to those in which its node was made, and each launch of
- * the graph is a call. Where XLA's ranges are missing, kernels of a process that runs XLA's belong
- * to the instruction that their name tells.
+ * GPU time of the operations of frameworks (model/naming/operations.h): modules and operations of
+ * PyTorch, instructions of HLO. Work belongs to the innermost of each kind in whose range it was
+ * asked for; work of a graph to those in which its node was made, and each launch of the graph is a
+ * call. Where XLA's ranges are missing, kernels of a process that runs XLA's belong to the
+ * instruction that their name tells.
  */
 struct gt_operation_total {
 	enum gt_operation_kind kind;
