@@ -62,8 +62,8 @@ struct gt_share gt_share_of_intervals(const struct gt_wall *wall, struct gt_inte
                                       size_t count, enum gt_whose whose, gt_id row);
 
 /*
- * Of a sum of times of one unit that lie apart, such as the gaps of a GPU. A sum of times that may
- * overlap is a bound: no more than the wall time is left of it.
+ * Share of a sum of times of one unit that lie apart, such as the gaps of a GPU. A sum of times
+ * that may overlap is a bound: no more than the wall time is left of it.
  */
 struct gt_share gt_share_of_apart(const struct gt_wall *wall, uint64_t ns, enum gt_whose whose,
                                   gt_id row);

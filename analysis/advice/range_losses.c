@@ -18,7 +18,7 @@ enum {
 	LEAST_PERCENT = 50,           /* of the path's time */
 	LEAST_RECORDING_PERCENT = 10, /* of the recording */
 	INSIDE_PERCENT = 80,          /* of it in one path inside: that one is told of */
-	/* The same as a sum: the gaps of a path that has less are not looked for. */
+	/* Sum, of the recording: the gaps of a path that has less are not looked for. */
 	LEAST_SUM_PERCENT = 5,
 };
 

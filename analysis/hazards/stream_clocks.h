@@ -11,10 +11,10 @@
 #include "model/trace.h"
 
 /*
- * Order that holds whatever the GPU is busy with: the order inside streams, events,
- * waits of the host, the default stream. Each stream has a vector clock: of every stream, how much
- * of what it was given is done before what it is given next. Steps are told in the order in which
- * the host made them.
+ * Order that holds whatever the GPU is busy with: the order inside streams, events, waits of the
+ * host, the default stream. Each stream has a vector clock: of every stream, how much of what it
+ * was given is done before what it is given next. Steps are told in the order in which the host
+ * made them.
  *
  * Unknown order counts as order, so that nothing is called unordered that may not be: what one
  * thread waited for is known to all threads of its process at once, a wait whose record was not seen

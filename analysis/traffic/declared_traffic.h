@@ -51,10 +51,10 @@ struct gt_declaration {
 	uint64_t kernels; /* executions that it is said of */
 };
 
-/* What a text says, JSON as collector/nvtx/payloads.h makes it. False: nothing. kernels is 0. */
+/* Reads a text, JSON as collector/nvtx/payloads.h makes it. False: it has none. kernels is 0. */
 bool gt_declaration_read(const char *text, struct gt_declaration *declaration);
 
-/* Of all kernels of a trace: launches of a graph repeat what was said where it was captured. */
+/* Those of all kernels: launches of a graph repeat what was said where it was captured. */
 struct gt_declarations {
 	gt_array(struct gt_declaration) list;
 	gt_id *of_kernel; /* by row of kernels: row of list, GT_NONE: nothing is said of it */

@@ -299,7 +299,7 @@ static double value_of(const double *column, size_t sample)
 	return column ? column[sample] : NAN;
 }
 
-/* Samples that only one of both counters measured are left out. */
+/* Where there are both counters, samples that only one of them measured are left out. */
 static void add_samples_of(struct gt_traffic_facts *facts, const struct gt_sampled *sampled,
                            const struct gt_sampled_groups *groups, struct gt_traffic *traffics)
 {

@@ -14,8 +14,8 @@
 struct gt_view;
 
 /*
- * What kernels read from and wrote to device memory and what they computed, with the source of each
- * figure. Nothing is made up: what no source tells is not known.
+ * Bytes that kernels read from and wrote to device memory and operations that they computed, with
+ * the source of each figure. Nothing is made up: what no source tells is not known.
  */
 enum gt_traffic_source {
 	GT_TRAFFIC_COUNTED,  /* hardware counters of the launches themselves: kernel_counters */

@@ -8,7 +8,7 @@
 #include "model/view/view.h"
 
 enum {
-	/* No kernel reaches the peak: reading alone gets 90 to 95, copying 82 to 84. */
+	/* Percent of the peak. No kernel reaches it: reading gets 90 to 95, copying 82 to 84. */
 	LEAST_PERCENT = 85,
 	/*
 	 * Percent of the measured throughput of its kind of traffic: kernels that do nothing but
