@@ -485,8 +485,7 @@ static void add_graph(const struct gt_trace *trace, gt_id row, const struct cont
 	gt_add_process(result, trace, graph->process);
 }
 
-/* Contents of executable graphs are their own affair: the graph that they were made from is shown.
- */
+/* Contents of executable graphs are their own affair: the graph they were made from is shown. */
 static void add_graphs(const struct graphs *graphs, struct gt_result *result)
 {
 	const struct gt_trace *trace = graphs->trace;

@@ -401,7 +401,7 @@ static void add_function_name(struct gt_result *result, const struct tally *tall
 	free(demangled);
 }
 
-/* The kernels of a module that ran are only known where its functions are. */
+/* Kernels of a module that ran are only known where its functions are. */
 static void add_uses(struct gt_result *result, const struct tally *tally, size_t id)
 {
 	const struct module_use *use = &tally->modules[id];
