@@ -38,7 +38,7 @@ struct gt_operation_total {
 	struct gt_spread each; /* GPU time of a call, with what is inside, ns */
 };
 
-/* Role of a range in these, with what is around it. Rows are those of rows, unless said otherwise. */
+/* Role of a range, with what is around it. Rows are those of rows, unless said otherwise. */
 struct gt_operation_scope {
 	enum gt_operation_kind kind;
 	enum gt_direction direction; /* with what it has of what is around it */
