@@ -95,7 +95,7 @@ void gt_add_process(struct gt_result *result, const struct gt_trace *trace, gt_i
 	const struct gt_process *row = &trace->processes.rows[process];
 	const bool hosts = gt_several_hosts(trace);
 	const char *host = hosts ? gt_trace_text(trace, row->host) : "";
-	/* Of one whose capture says nothing its file is all that is known for sure. */
+	/* If the capture of a process says nothing, its file is all that is known for sure. */
 	const char *name = gt_trace_text(trace, row->name ? row->name : row->capture);
 
 	if (row->pid)

@@ -8,7 +8,7 @@
 struct gt_error;
 
 /*
- * What someone may want to change about a report, as a limit or a length. A report lists its
+ * A setting of a report that someone may want to change, as a limit or a length. A report lists its
  * parameters; its arguments are their values, in the same order.
  */
 enum gt_parameter_kind {
@@ -40,7 +40,7 @@ struct gt_arguments {
 	struct gt_argument values[GT_PARAMETERS_MOST];
 };
 
-/* What is given when nothing is. parameters ends with a row without a name; NULL is none. */
+/* Sets the defaults. parameters ends with a row without a name; NULL is none. */
 void gt_arguments_init(struct gt_arguments *arguments, const struct gt_parameter *parameters);
 
 /* So many rows, or GT_ROWS_ALL, are asked for of every table. */

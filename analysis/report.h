@@ -15,7 +15,7 @@ struct gt_view;
 struct gt_report {
 	const char *name;    /* gputrace report RECORDING NAME */
 	const char *summary; /* one line for the list of reports, no full stop */
-	/* What can be set, ending with a row without a name; NULL: nothing. */
+	/* Settings, ending with a row without a name; NULL: none. */
 	const struct gt_parameter *parameters;
 	/*
 	 * Fills a result from the rows of the view's trace and its window; the trace must outlive

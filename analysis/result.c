@@ -141,7 +141,7 @@ void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top)
 	section->more = all > top ? all - top : 0;
 }
 
-/* What a heading's unit says its cells are. */
+/* Content of cells, by the unit of their heading. */
 enum content { TEXT, COUNT, REAL };
 
 static enum content content_of(enum gt_unit unit)
@@ -283,8 +283,8 @@ struct gt_strips *gt_result_add_strips(struct gt_result *result)
 #define MOST_NS      ((int64_t)1 << 61) /* 73 years */
 
 /*
- * What a cell cannot hold comes of times and sizes of a damaged recording, or of sums of them that
- * are more than fits: it is not known. Times that are differences may be below 0.
+ * A value that no cell can hold comes of times and sizes of a damaged recording, or of sums of them
+ * that are more than fits: it is not known. Times that are differences may be below 0.
  */
 static bool is_possible(const struct gt_cell *cell)
 {

@@ -13,7 +13,7 @@
 struct gt_error;
 
 /*
- * What a report found: one or more small tables of typed cells, each with a title, and
+ * Findings of a report: one or more small tables of typed cells, each with a title, and
  * remarks that say what the figures are made of and what was not measured. Reports only
  * fill it in; the command line decides whether it becomes aligned text, JSON or CSV.
  */
@@ -31,7 +31,7 @@ enum gt_unit {
 };
 
 /*
- * What a column is worth where a table is wider than the page. Text leaves out those of least
+ * Worth of a column where a table is wider than the page. Text leaves out those of least
  * worth first, of equals the last; JSON and CSV have all of them.
  */
 enum gt_worth {
@@ -98,7 +98,7 @@ struct gt_result {
 void gt_result_init(struct gt_result *result);
 void gt_result_release(struct gt_result *result);
 
-/* Begins a table; title and headings must outlive the result. What is added next goes into it. */
+/* Begins a table; title and headings must outlive the result. Cells added next go into it. */
 void gt_result_begin(struct gt_result *result, const char *title, const struct gt_heading *headings,
                      size_t count);
 
@@ -118,8 +118,8 @@ void gt_result_whole(struct gt_result *result);
 void gt_result_order(struct gt_result *result, const char *column);
 
 /*
- * Of all the rows that the table that was begun last could have, it has the first top at most,
- * which text then shows; GT_ROWS_ALL: it has all, as any table.
+ * The table that was begun last has at most the first top of all the rows that it could have, which
+ * text then shows; GT_ROWS_ALL: it has all, as any table.
  */
 void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top);
 

@@ -24,7 +24,7 @@ enum gt_whose {
 	GT_OF_GPU,
 };
 
-/* What shares are shares of: a window, or the parts of it that a filter left. */
+/* The whole that shares are of: a window, or the parts of it that a filter left. */
 struct gt_wall {
 	gt_time start_ns;
 	gt_time end_ns;
@@ -43,7 +43,7 @@ struct gt_united {
 	struct gt_cover cover;
 };
 
-/* In order of their start. What is outside of the wall time does not count. */
+/* In order of their start. Time outside of the wall time does not count. */
 void gt_unite(struct gt_united *united, const struct gt_wall *wall, struct gt_interval when);
 
 /* Only the functions below make one: ns <= whole_ns always. */
@@ -57,13 +57,13 @@ struct gt_share {
 struct gt_share gt_share_of(const struct gt_united *united, const struct gt_wall *wall,
                             enum gt_whose whose, gt_id row);
 
-/* Of times in any order, which are sorted and merged in place. */
+/* Share of times in any order, which are sorted and merged in place. */
 struct gt_share gt_share_of_intervals(const struct gt_wall *wall, struct gt_interval *intervals,
                                       size_t count, enum gt_whose whose, gt_id row);
 
 /*
- * Of a sum of times of one unit that lie apart, such as the gaps of a GPU. A sum of times that may
- * overlap is a bound: no more than the wall time is left of it.
+ * Share of a sum of times of one unit that lie apart, such as the gaps of a GPU. A sum of times
+ * that may overlap is a bound: no more than the wall time is left of it.
  */
 struct gt_share gt_share_of_apart(const struct gt_wall *wall, uint64_t ns, enum gt_whose whose,
                                   gt_id row);
@@ -100,10 +100,10 @@ void gt_unit_times_release(struct gt_unit_times *times);
 /* In order of their start. */
 void gt_unit_times_add(struct gt_unit_times *times, gt_id row, struct gt_interval when);
 
-/* Of one unit; GT_NONE: those that are not known. */
+/* Share of one unit; GT_NONE: of those that are not known. */
 struct gt_share gt_unit_times_of(const struct gt_unit_times *times, gt_id row);
 
-/* Of the unit that had most; ns 0: none had any. */
+/* Share of the unit that had most; ns 0: none had any. */
 struct gt_share gt_unit_times_most(const struct gt_unit_times *times);
 
 /* How long at least one of them had some: a change to all of them cannot save more wall time. */

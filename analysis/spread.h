@@ -21,7 +21,7 @@ struct gt_spread {
 /* Reorders the values. */
 struct gt_spread gt_spread_of(int64_t *values, size_t count);
 
-/* Of one of the groups, whose values are reordered. */
+/* Spread of one of the groups, whose values are reordered. */
 struct gt_spread gt_spread_of_group(const struct gt_groups *groups, size_t group);
 
 /*

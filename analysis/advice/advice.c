@@ -48,7 +48,7 @@ const char *gt_gain_bound_name(enum gt_gain_bound bound)
 	return names[bound];
 }
 
-/* Of so many bytes at most. The caller frees it with gt_array_free. */
+/* Text of so many bytes at most. The caller frees it with gt_array_free. */
 __attribute__((format(printf, 2, 0))) static char *written(size_t most, const char *fmt,
                                                            va_list args)
 {

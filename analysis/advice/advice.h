@@ -13,7 +13,7 @@
 #include "model/trace.h"
 
 /*
- * What stands out in a recording and what could be done about it. A rule looks at the facts of a
+ * Findings in a recording and what could be done about them. A rule looks at the facts of a
  * recording and, where its threshold is passed, says one sentence with figures that other reports
  * show, and what following it would bring, as far as that can be worked out. To add one: see
  * advice/advice.def. A false accusation is worse than silence.

@@ -72,7 +72,7 @@ static bool is_host_copy(const struct gt_trace *trace, const struct gt_activity 
 	       kind == GT_COPY_HOST_TO_ARRAY || kind == GT_COPY_ARRAY_TO_HOST;
 }
 
-/* What kernels and copies of the host covered together between the first kernel and the last. */
+/* Time that kernels and copies of the host cover together, from the first kernel to the last. */
 static void see_overlap(const struct gt_facts *facts, struct gt_cover *covers,
                         const struct gt_inside *window, const struct gt_activity *activity)
 {

@@ -23,8 +23,9 @@
 struct gt_view;
 
 /*
- * What overview and findings are made of: every part of a trace looked at once. Times that are to
- * be compared with wall time are shares of a unit (analysis/shares.h), never sums over units.
+ * Facts that overview and findings are made of: every part of a trace looked at once. Times that
+ * are to be compared with wall time are shares of a unit (analysis/shares.h), never sums over
+ * units.
  */
 
 /* Calls or waits of one sort. The names are the trace's or constant. */

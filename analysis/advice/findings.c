@@ -17,7 +17,7 @@ static const struct gt_heading headings[] = {
 	{"finding", GT_UNIT_TEXT, "The finding, with its evidence", GT_WORTH_PROSE},
 };
 
-/* What fits on a page that is read first. */
+/* Advice that fits on a page that is read first. */
 static bool is_finding(const struct gt_advice_row *row)
 {
 	return !row->rule->apart && row->kind != GT_ADVICE_MEASURE &&

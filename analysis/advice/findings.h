@@ -6,8 +6,8 @@ struct gt_advice;
 struct gt_result;
 
 /*
- * What stands out in a recording, one sentence each with its evidence, what it is worth and the
- * report that has more of it: of the advice what is worth a line on the first page.
+ * Findings in a recording, one sentence each with its evidence, its worth and the report that has
+ * more of it: the advice that is worth a line on the first page.
  */
 void gt_add_findings(struct gt_result *result, const struct gt_advice *advice);
 

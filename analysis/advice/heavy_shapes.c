@@ -71,7 +71,7 @@ struct gt_advice_row *gt_heavy_cite_time(const struct gt_heavy *heavy, struct gt
 
 	if (total->gpus > 1)
 		snprintf(gpus, sizeof(gpus), " on %s GPUs", gt_grouped(total->gpus).text);
-	/* Of launches that were profiled, the reports of kernels have no time. */
+	/* The reports of kernels have no time of launches that were profiled. */
 	if (total->profiled && each_ns >= 0 && each_ns < 1e18)
 		gt_advice_cite(row, "counters", "profiled", "mean_ns", "%s %ux%ux%u: %s",
 		               heavy->name, heavy->shape->grid_x, heavy->shape->grid_y,

@@ -65,7 +65,7 @@ bool gt_heavy_uses_memory(const struct gt_heavy *heavy);
  */
 double gt_heavy_cycles(const struct gt_heavy *heavy);
 
-/* What a rule says that goes by counters of launches where there are none. Constants. */
+/* Texts of rules that go by counters of launches, where there are none. Constants. */
 #define GT_NO_MEMORY_COUNTERS  "no launches were profiled (run --kernel-counters=memory)"
 #define GT_NO_COMPUTE_COUNTERS "no launches were profiled (run --kernel-counters=compute)"
 #define GT_NO_COUNTERS                                                                             \

@@ -148,7 +148,7 @@ static void add_devices(struct gt_result *result, const struct gt_facts *facts)
 	                     gt_grouped(count - MOST_DEVICES).text);
 }
 
-/* What the time of kernels went into. */
+/* Families of kernels that the time went into. */
 static void add_families(struct gt_result *result, const struct gt_trace *trace)
 {
 	struct gt_family_share shares[GT_FAMILY_COUNT];

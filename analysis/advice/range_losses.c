@@ -18,7 +18,7 @@ enum {
 	LEAST_PERCENT = 50,           /* of the path's time */
 	LEAST_RECORDING_PERCENT = 10, /* of the recording */
 	INSIDE_PERCENT = 80,          /* of it in one path inside: that one is told of */
-	/* Of the recording, as a sum: the gaps of a path that has less are not looked for. */
+	/* Sum, of the recording: the gaps of a path that has less are not looked for. */
 	LEAST_SUM_PERCENT = 5,
 };
 
@@ -107,7 +107,7 @@ static int by_path_and_device(const void *a, const void *b)
 	       (left->when.start_ns < right->when.start_ns);
 }
 
-/* Of the paths whose loss is not small. */
+/* Spans of the paths whose loss is not small. */
 static void find_spans(struct spans *spans, const struct gt_range_totals *totals,
                        const struct gt_wall *wall, const struct gt_range_loss *losses)
 {

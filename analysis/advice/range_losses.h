@@ -30,7 +30,7 @@ struct gt_range_losses {
 	struct gt_range_loss *of[GT_RANGE_LOSSES]; /* by path */
 };
 
-/* Of totals by path. */
+/* Losses of totals by path. */
 void gt_range_losses_init(struct gt_range_losses *losses, const struct gt_range_totals *totals,
                           const struct gt_wall *wall);
 void gt_range_losses_release(struct gt_range_losses *losses);

@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "model/naming/short_name.h"
 
-/* Of the chart, which folds only what no page has room for. */
+/* Size of the chart, which folds only what no page has room for. */
 enum { CHART_COLUMNS = 400, CHART_ROWS = 200 };
 
 static const struct gt_heading launch_headings[] = {

@@ -84,7 +84,7 @@ static uint32_t name_of(struct gt_device_phases *phases, struct gt_index *index,
 
 /* ---- one launch ---- */
 
-/* What a name took in the launch at hand. */
+/* Time of a name in the launch at hand. */
 struct part {
 	bool seen;
 	double sm_ns; /* of the multiprocessor and of the block at hand */

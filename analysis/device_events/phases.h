@@ -11,8 +11,8 @@
 #include "model/naming/functions.h"
 
 /*
- * What kernels told of themselves, added up: ranges, marks and values by kernel function and name,
- * and how the multiprocessors and blocks of a launch differ.
+ * Sums of device events of kernels: ranges, marks and values by kernel function and name, and how
+ * the multiprocessors and blocks of a launch differ.
  */
 
 /* Largest and mean of what the parts of launches took, summed up over launches. */
@@ -42,7 +42,7 @@ struct gt_device_name {
 	uint64_t valued; /* how many of count are in sum */
 };
 
-/* What one launch did, by what its writers told. */
+/* Facts of one launch, by the events of its writers. */
 struct gt_device_launch_facts {
 	gt_time start_ns; /* of the first and the last thing told */
 	gt_time end_ns;

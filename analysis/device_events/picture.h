@@ -11,8 +11,8 @@
 struct gt_device_phases;
 
 /*
- * What one launch did on its multiprocessors over time: rows of cells, each of which says in which
- * range its writers spent most of that time. Of ranges in one another the innermost counts.
+ * One launch on its multiprocessors over time: rows of cells, each of which says in which range its
+ * writers spent most of that time. The innermost of nested ranges counts.
  */
 
 /* A range, by the time that was spent in it alone; those with most come first. */

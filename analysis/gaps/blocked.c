@@ -20,28 +20,28 @@
 #include "model/trace.h"
 #include "model/view/view.h"
 
-/* Of each group of waits, behind what it is called. */
-#define FIGURES                                                                                        \
-	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},                                 \
-		{"blocked_ns", GT_UNIT_NS,                                                             \
-	         "Sum of return - entry over all threads, also of those that wait at once",            \
-	         GT_WORTH_KEY},                                                                        \
-		{"idle_ns", GT_UNIT_NS,                                                                \
-	         "Part of blocked_ns: the GPU that was waited for ran neither kernel nor copy nor "    \
-	         "fill"},                                                                              \
-		{"at_once", GT_UNIT_COUNT,                                                             \
-	         "Calls that cost nothing: the work had been done, or there was none, and they "       \
-	         "returned at once"},                                                                  \
-		{"emptied", GT_UNIT_COUNT,                                                             \
-	         "Calls in which the GPU ran out of work, and got no more before they returned"},      \
-		{"gap_ns", GT_UNIT_NS,                                                                 \
-	         "Gaps of emptied: from the end of the GPU's work to the begin of its next, each gap " \
-	         "once",                                                                               \
-	         GT_WORTH_KEY},                                                                        \
-		{"busy_ns", GT_UNIT_NS, "Part of blocked_ns: the GPU ran kernels",                     \
-	         GT_WORTH_LITTLE},                                                                     \
-	{                                                                                              \
-		"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE                                  \
+/* Columns of each group of waits, after its name. */
+#define FIGURES                                                                                     \
+	{"calls", GT_UNIT_COUNT, "Calls that returned", GT_WORTH_KEY},                              \
+		{"blocked_ns", GT_UNIT_NS,                                                          \
+	         "Sum of return - entry over all threads, also of those that wait at once",         \
+	         GT_WORTH_KEY},                                                                     \
+		{"idle_ns", GT_UNIT_NS,                                                             \
+	         "Part of blocked_ns: the GPU that was waited for ran neither kernel nor copy nor " \
+	         "fill"},                                                                           \
+		{"at_once", GT_UNIT_COUNT,                                                          \
+	         "Calls that cost nothing: the work had been done, or there was none, and they "    \
+	         "returned at once"},                                                               \
+		{"emptied", GT_UNIT_COUNT,                                                          \
+	         "Calls in which the GPU ran out of work, and got no more before they returned"},   \
+		{"gap_ns", GT_UNIT_NS,                                                              \
+	         "Emptied: from the end of the GPU's work to the begin of its next, each gap "      \
+	         "once",                                                                            \
+	         GT_WORTH_KEY},                                                                     \
+		{"busy_ns", GT_UNIT_NS, "Part of blocked_ns: the GPU ran kernels",                  \
+	         GT_WORTH_LITTLE},                                                                  \
+	{                                                                                           \
+		"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_LITTLE                               \
 	}
 
 static const struct gt_heading function_headings[] = {
@@ -97,7 +97,7 @@ static const struct gt_heading avoidable_headings[] = {
          GT_WORTH_PROSE},
 };
 
-/* What tells rows apart; what a table does not tell apart is left as it is in none. */
+/* Key of a row; members that a table does not tell apart are as in no_group. */
 struct group {
 	gt_string function; /* or kind, with its highest bit set */
 	gt_id path;

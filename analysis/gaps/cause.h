@@ -32,8 +32,8 @@ struct gt_gap_host {
 struct gt_gap_host gt_gap_host_of(const struct gt_trace *trace, const struct gt_gap *gap);
 
 /*
- * What the host did while a GPU had nothing to do: on the thread that asked for what came after,
- * if it explains half of the gap or more.
+ * Cause of a gap: the activity of the host while a GPU was idle, on the thread that asked for the
+ * work after the gap, if it explains half of the gap or more.
  */
 struct gt_gap_cause {
 	enum gt_gap_cause_kind kind;

@@ -118,7 +118,7 @@ static void see_graph(struct finder *finder, gt_id sync, gt_id row)
 	};
 }
 
-/* Of all streams of the context. */
+/* Graphs on all streams of the context. */
 static void see_graphs_of_context(struct finder *finder, gt_id row)
 {
 	const struct gt_sync *sync = &finder->trace->syncs.rows[row];
@@ -408,8 +408,8 @@ static bool was_given_any(const struct finder *finder, const struct gt_sync *syn
 }
 
 /*
- * What takes long although all that is recorded was done waits for something else: a function of
- * the host, a value, another process.
+ * A long wait although all recorded work was done is for something else: a function of the host, a
+ * value, another process.
  */
 static enum gt_wait_outcome outcome_of(const struct finder *finder, const struct gt_host_wait *wait)
 {
@@ -438,7 +438,7 @@ static bool is_unmeasured_until(const struct gt_covered_device *device, gt_time 
 /*
  * Whether the GPU ran dry in the wait, and nobody had asked for more when the host came back. A gap
  * is charged once, to the first wait that made it: a wait of another thread around it may have
- * begun earlier and be charged with a later gap. What is not measured ends a gap, and begins none.
+ * begun earlier and be charged with a later gap. Unmeasured time ends a gap, and begins none.
  */
 static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 {
@@ -484,7 +484,7 @@ static void see_gpu(struct finder *finder, struct gt_host_wait *wait)
 
 /* ---- what could be left out ---- */
 
-/* What a thread waited for. */
+/* Work that a thread waited for. */
 struct awaited {
 	gt_id thread;
 	gt_count table;
@@ -500,7 +500,7 @@ static bool has_waited_for(struct finder *finder, gt_id thread, const struct gt_
 	return gt_index_add(finder->waited, &awaited) < known;
 }
 
-/* What waits of one thread are about: each is told apart from those for other streams. */
+/* Subject of waits of one thread: waits for different streams are told apart. */
 struct subject {
 	gt_id thread;
 	gt_count kind;

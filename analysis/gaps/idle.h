@@ -30,7 +30,7 @@ enum {
 /* Hears of each gap of a device, in order of time. */
 typedef void gt_hear_gap(void *hearer, gt_id device, const struct gt_gap *gap);
 
-/* Of one device; zero-initialise it but for largest_count, window, hear, hearer and device. */
+/* Gaps of one device; zero-initialise it but for largest_count, window, hear, hearer and device. */
 struct gt_idle {
 	size_t largest_count;    /* so many gaps are kept one by one */
 	struct gt_inside window; /* gaps are cut at its edges */
@@ -48,7 +48,7 @@ struct gt_idle {
 	gt_array(struct gt_gap) largest;         /* longest first, once gt_idle_end was called */
 };
 
-/* What happened on the device (GT_WORK_BUSY), in the order of its start. */
+/* Sees the activities of the device (GT_WORK_BUSY), in the order of their start. */
 void gt_idle_see(struct gt_idle *idle, const struct gt_activity *activity);
 void gt_idle_end(struct gt_idle *idle);
 void gt_idle_release(struct gt_idle *idle);

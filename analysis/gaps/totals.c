@@ -14,7 +14,7 @@ enum {
 	MEANWHILE_PERCENT = 20, /* of the gaps: less is not named */
 };
 
-/* What tells totals apart; has no padding. */
+/* Key of totals; has no padding. */
 struct key {
 	gt_id device;
 	uint32_t kind;

@@ -3,7 +3,7 @@
 
 #include "analysis/traffic/payload_text.h"
 
-/* What is read of one struct so far: bits of has. */
+/* Fields of one struct that were read so far: bits of has. */
 enum { HAS_ADDRESS = 1, HAS_BYTES = 2, HAS_MODE = 4, HAS_ALL = 7 };
 
 enum { MOST_OF_RANGE = 64 };
@@ -13,7 +13,7 @@ struct reading {
 	unsigned has;
 };
 
-/* What stands behind a key. */
+/* Reads the value of a key. */
 static void read_member(struct reading *reading, const struct gt_payload_text *text)
 {
 	uint64_t number;

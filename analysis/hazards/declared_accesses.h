@@ -10,7 +10,7 @@
 #include "model/trace.h"
 
 /*
- * What a program says of the memory that its kernels use, by extended payloads of NVTX on a range
+ * A program's account of the memory that its kernels use, by extended payloads of NVTX on a range
  * around the launch: a struct whose entries are called gputrace.address, gputrace.bytes and
  * gputrace.mode, any number of them in a payload or array. It holds for every kernel that is
  * launched in the range, and in no range inside it that says something itself.
@@ -32,7 +32,7 @@ struct gt_declared_accesses {
 void gt_declared_accesses_init(struct gt_declared_accesses *declared, const struct gt_trace *trace);
 void gt_declared_accesses_release(struct gt_declared_accesses *declared);
 
-/* What a text says, JSON as collector/nvtx/payloads.h makes it. Returns how many, at most so many. */
+/* Reads a text, JSON as collector/nvtx/payloads.h makes it. Returns how many, at most so many. */
 size_t gt_declared_read(const char *text, struct gt_declared *list, size_t most);
 
 #endif

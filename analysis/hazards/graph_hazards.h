@@ -21,7 +21,7 @@ struct gt_touch {
 	bool writes;
 };
 
-/* What a node did in one launch; shown.api_call: the launch, shown.node: the node. */
+/* Use of memory by a node in one launch; shown.api_call: the launch, shown.node: the node. */
 struct gt_node_use {
 	struct gt_hazard_use shown;
 	size_t first; /* of touches */

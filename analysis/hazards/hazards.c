@@ -48,7 +48,7 @@ struct cell {
 
 enum step_kind { STEP_SYNC, STEP_ASK, STEP_ASKED, STEP_FORGET, STEP_MAKE, STEP_USE, STEP_FREE };
 
-/* What the host did, in its order. row: of syncs, queries, uses; of MAKE and FREE of uses as well. */
+/* A step of the host, in its order. row: of syncs, queries, uses; of uses for MAKE and FREE too. */
 struct step {
 	gt_time time_ns;
 	enum step_kind kind;
@@ -61,7 +61,7 @@ struct pair {
 	struct gt_hazard hazard;
 };
 
-/* Of a batch of copies the first one is taken for all: what each of them touches is not told. */
+/* The first copy of a batch is taken for all: the memory that each touches is not recorded. */
 enum told { TOLD_NOTHING, TOLD_ALL, TOLD_PART };
 
 struct finder {
@@ -163,7 +163,7 @@ static void add_step(struct finder *finder, gt_time time_ns, enum step_kind kind
 	*gt_array_push(&finder->steps) = (struct step){time_ns, kind, row};
 }
 
-/* What a kernel, a copy and a fill have in common. */
+/* Common members of a kernel, a copy and a fill. */
 struct work {
 	size_t table;
 	gt_id row;
@@ -185,7 +185,7 @@ static bool is_legacy(const struct gt_trace *trace, gt_id stream)
 	       trace->streams.rows[stream].number == trace->contexts.rows[context].null_stream;
 }
 
-/* What the work of a graph is ordered in is the stream that the graph was launched into. */
+/* The work of a graph is ordered in the stream that the graph was launched into. */
 static gt_id stream_of(const struct finder *finder, const struct work *work)
 {
 	if (work->of_graph && work->api_call < finder->trace->api_calls.count &&
@@ -424,7 +424,7 @@ static bool *find_host_fills(const struct gt_trace *trace)
 	return waits;
 }
 
-/* What the host waits for it knows when the call returns. */
+/* When a call that waits returns, the host knows that the work is done. */
 static void add_syncs(struct finder *finder)
 {
 	const struct gt_trace *trace = finder->trace;
@@ -803,7 +803,7 @@ static gt_id node_of(const struct gt_trace *trace, const struct gt_hazard_use *u
 	}
 }
 
-/* What nodes of graphs did: the clocks of streams know of their launches alone. */
+/* Hazards between nodes of graphs: the clocks of streams know of their launches alone. */
 static void find_in_graphs(struct finder *finder)
 {
 	gt_array(struct gt_node_use) uses = {0};

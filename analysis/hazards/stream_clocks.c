@@ -178,7 +178,7 @@ static void tell_host(struct gt_clocks *clocks, gt_id process, const uint32_t *c
 	clocks->versions[process]++;
 }
 
-/* What each stream of a process was given so far: no clock of its streams knows of more. */
+/* Work that each stream of a process was given so far: no clock of its streams knows of more. */
 static void merge_all(const struct gt_clocks *clocks, uint32_t *into, gt_id process)
 {
 	for (uint32_t i = 0; i < clocks->count; i++)
@@ -296,7 +296,7 @@ static bool is_never_recorded(const struct gt_clocks *clocks, gt_id event)
 	       clocks->trace->events.rows[event].created_ns != 0 && !clocks->recorded[event];
 }
 
-/* Of a stream without a clock all others are thought to wait. */
+/* If the stream has no clock, all others are thought to wait too. */
 static void wait_on_stream(struct gt_clocks *clocks, const struct gt_sync *sync,
                            const uint32_t *clock)
 {

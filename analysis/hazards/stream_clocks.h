@@ -11,12 +11,12 @@
 #include "model/trace.h"
 
 /*
- * What comes after what by itself, whatever the GPU is busy with: the order inside streams, events,
- * waits of the host, the default stream. Each stream has a vector clock: of every stream, how much
- * of what it was given is done before what it is given next. Steps are told in the order in which
- * the host made them.
+ * Order that holds whatever the GPU is busy with: the order inside streams, events, waits of the
+ * host, the default stream. Each stream has a vector clock: of every stream, how much of what it
+ * was given is done before what it is given next. Steps are told in the order in which the host
+ * made them.
  *
- * What is not known counts as order, so that nothing is called unordered that may not be: what one
+ * Unknown order counts as order, so that nothing is called unordered that may not be: what one
  * thread waited for is known to all threads of its process at once, a wait whose record was not seen
  * is one for all that was given before, and so are functions of the host and answers to queries.
  */
@@ -70,7 +70,7 @@ struct gt_clock_point gt_clocks_give(struct gt_clocks *clocks, gt_id stream);
 /* Whether what a stream was just given, or is given next, runs after that point. */
 bool gt_clocks_is_after(const struct gt_clocks *clocks, uint32_t slot, struct gt_clock_point point);
 
-/* What the stream is given next runs after all that the other one was given so far. */
+/* Work that the stream is given next runs after all that the other one was given so far. */
 void gt_clocks_order(struct gt_clocks *clocks, uint32_t slot, uint32_t after_slot);
 
 /* A call that waits or orders work: of a wait of the host when it returns, else when it is entered.

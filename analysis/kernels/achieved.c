@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "model/gpu/sampled.h"
 
-/* What was measured of one use. */
+/* Measurements of one use. */
 struct sums {
 	double counted; /* percent of all launches together */
 	uint64_t launches;
@@ -123,7 +123,7 @@ struct gt_achieved *gt_achieved_of(const struct gt_view *view, const struct gt_l
 	for (size_t i = 0; i < uses->count; i++)
 		sums[i] = (struct sums){0};
 	add_counted(sums, view->trace, uses);
-	/* What else ran is not known where work was left out: whose samples are is not, either. */
+	/* Where work was left out, other running work and the owner of samples are not known. */
 	if (!view->by_work)
 		add_sampled(sums, view->trace, uses);
 	for (size_t i = 0; i < uses->count; i++)

@@ -27,7 +27,7 @@ struct gt_achieved {
 /* "kernel counters", "PM samples", "not measured". Constant. */
 const char *gt_achieved_source_name(enum gt_achieved_source source);
 
-/* Of each use of the trace that the view shows; the caller frees them with gt_array_free. */
+/* One for each use of the trace that the view shows; the caller frees them with gt_array_free. */
 struct gt_achieved *gt_achieved_of(const struct gt_view *view, const struct gt_launch_uses *uses);
 
 #endif

@@ -28,7 +28,7 @@ static const struct gt_heading headings[] = {
 	{"deviation_ns", GT_UNIT_NS, "Standard deviation of the sample (n - 1); needs two ranges"},
 };
 
-/* What the kernels of one group took in one range. */
+/* Time of the kernels of one group in one range. */
 struct cell {
 	uint32_t group;
 	gt_id range;

@@ -10,7 +10,7 @@
 struct gt_result;
 struct gt_trace;
 
-/* What kernels of one family took. */
+/* Time of the kernels of one family. */
 struct gt_family_share {
 	uint64_t calls;
 	uint64_t total_ns;
@@ -19,7 +19,7 @@ struct gt_family_share {
 	uint32_t family;
 };
 
-/* Of each family that ran, the most first; how many these are. */
+/* Shares of the families that ran, the largest first; returns their number. */
 size_t gt_family_shares(const struct gt_trace *trace,
                         struct gt_family_share shares[GT_FAMILY_COUNT]);
 

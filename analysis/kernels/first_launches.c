@@ -111,7 +111,7 @@ static void add_first_row(const struct first_tally *first, struct gt_result *res
 	gt_result_add_count_if(result, row->later_host_ns >= 0, row->later_host_ns);
 }
 
-/* What the host's calls for first launches took, and what later ones would have. */
+/* Time that the host's calls for first launches took, and that later ones would have. */
 static void remark_first(const struct first_tally *first, struct gt_result *result)
 {
 	uint64_t host_ns = 0;

@@ -122,7 +122,7 @@ static uint32_t label_of_key(const struct gt_kernel_groups *groups, const struct
 	return label_of_shape(groups, trace, key);
 }
 
-/* What nothing is known of is a group with a label, like the others. */
+/* Kernels of which nothing is known are a group with a label, like the others. */
 static uint32_t label_of_none(const struct gt_kernel_groups *groups)
 {
 	switch (groups->by) {

@@ -10,7 +10,7 @@
 
 struct gt_strings;
 
-/* What executions of kernels are counted together by. */
+/* Property by which executions of kernels are counted together. */
 enum gt_group_by {
 	GT_BY_NAME,   /* kernels that are called the same */
 	GT_BY_BASE,   /* whatever the template arguments or the tile: gt_short_base */

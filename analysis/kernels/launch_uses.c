@@ -11,7 +11,7 @@
 #include "model/naming/short_name.h"
 #include "model/work/timed.h"
 
-/* What makes a use: its rows and multiprocessors, as keys of an index. */
+/* Key of a use in an index: its rows and multiprocessors. */
 struct key {
 	gt_id shape;
 	gt_id device;

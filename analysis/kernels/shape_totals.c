@@ -43,7 +43,7 @@ static size_t counter_of(const char *name)
 
 /* ---- what is told apart ---- */
 
-/* What makes two GPUs of one model: the same kernel is the same work for both. */
+/* Key of a model of GPU: the same kernel is the same work for two GPUs of one model. */
 struct model {
 	gt_string name;
 	gt_count sm_count;

@@ -12,9 +12,9 @@
 struct gt_view;
 
 /*
- * What executions of kernels took, one function launched in one way together, on GPUs of one model,
- * and what hardware counters said of them: of launches that were profiled, else of samples in which
- * nothing else ran.
+ * Time of executions of kernels, one function launched in one way together, on GPUs of one model,
+ * and their hardware counters: of launches that were profiled, else of samples in which nothing
+ * else ran.
  */
 
 enum gt_shape_counter {
@@ -24,8 +24,8 @@ enum gt_shape_counter {
 };
 
 /*
- * Of one launch shape on the GPUs of one model. A launch that was profiled counts as long as its
- * counters say, if they do.
+ * Total of one launch shape on the GPUs of one model. A launch that was profiled counts as long as
+ * its counters say, if they do.
  */
 struct gt_shape_total {
 	gt_id shape;

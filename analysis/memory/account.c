@@ -16,7 +16,7 @@
 #include "model/view/view.h"
 #include "model/work/intervals.h"
 
-/* What is found while lines are made. */
+/* Data found while lines are made. */
 struct book {
 	struct gt_account *account;
 	const struct gt_view *view;
@@ -72,7 +72,7 @@ static struct gt_account_line *add_line(struct book *book, enum gt_account_item 
 	return line;
 }
 
-/* What nobody has of it needs no line. */
+/* An item without bytes needs no line. */
 static void add_some(struct book *book, enum gt_account_item item, double bytes, const char *source)
 {
 	if (bytes > 0)
@@ -160,9 +160,9 @@ static void see_blocks(struct book *book)
 }
 
 /*
- * What a pool has reserved and whose carriers are not known is in what its own library, or the
- * program, allocated. Returns how much of it is there: a pool's statistics are some time old, and
- * what has been given back since is nobody's. All, where calls were not recorded.
+ * Memory that a pool has reserved, and whose carriers are not known, is in the allocations of its
+ * own library or of the program. Returns how much of it is there: a pool's statistics are some time
+ * old, and memory that was given back since is nobody's. All, where calls were not recorded.
  */
 static double take_off(struct book *book, double bytes)
 {
@@ -457,8 +457,8 @@ static gt_time known_ns(const struct gt_account *account)
 }
 
 /*
- * What was in use when NVML was first asked and nobody claimed then: contexts, the modules loaded
- * so far, and what other processes have that NVML does not list. NAN: that was not earlier.
+ * Memory in use when NVML was first asked that nobody claimed then: contexts, the modules loaded so
+ * far, and memory of other processes that NVML does not list. NAN: that was not earlier.
  */
 static double unclaimed_at_first(const struct book *book)
 {
@@ -482,7 +482,7 @@ static double unclaimed_at_first(const struct book *book)
 	return rest < 0 ? NAN : rest; /* then more is claimed than there was */
 }
 
-/* Of all contexts on the device; NAN where one is not measured. */
+/* Memory of all contexts on the device; NAN where one is not measured. */
 static double contexts_measured(const struct book *book)
 {
 	double bytes = 0;

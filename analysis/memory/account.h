@@ -54,8 +54,9 @@ struct gt_account {
 };
 
 /*
- * Of a device at a moment of the window: one at which NVML was asked, or any other. At any other
- * the total is what NVML said when as much was allocated as then. carriers: gt_memory_carriers.
+ * Account of a device at a moment of the window: one at which NVML was asked, or any other. At any
+ * other the total is what NVML said when as much was allocated as then. carriers:
+ * gt_memory_carriers.
  */
 void gt_account_init(struct gt_account *account, const struct gt_view *view, const gt_id *carriers,
                      gt_id device, gt_time at_ns);

@@ -11,7 +11,7 @@
 #include "model/memory/use.h"
 #include "model/view/view.h"
 
-/* What is in use together; a key, without padding. */
+/* Key of memory that is counted together; without padding. */
 struct scope {
 	gt_id process;
 	gt_id device;

@@ -11,9 +11,9 @@
 struct gt_view;
 
 /*
- * What ranges of NVTX do to memory in use: by how much it rises while they are open, and what was
- * asked for inside and is still there at their end. Of all that is on a GPU by CUDA's calls, and of
- * the blocks of each pool, in the range's process.
+ * Effect of ranges of NVTX on memory in use: by how much it rises while they are open, and what was
+ * asked for inside and is still there at their end. Counted for all that is on a GPU by CUDA's
+ * calls, and for the blocks of each pool, in the range's process.
  */
 struct gt_memory_growth {
 	gt_id path;

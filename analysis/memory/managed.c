@@ -43,7 +43,7 @@ static const struct gt_heading moved_headings[] = {
 	{"range", GT_UNIT_TEXT, "Path of NVTX ranges it was made in", GT_WORTH_NAME},
 };
 
-/* What makes events one row: without padding. */
+/* Key of a row of events: without padding. */
 struct key {
 	gt_count kind;
 	gt_count detail;

@@ -21,7 +21,7 @@ struct loadings {
 	size_t next;
 };
 
-/* What is allocated, as time goes on. */
+/* Memory that is allocated, as time goes on. */
 struct live {
 	struct gt_memory_use use;
 	struct gt_memory_step step;

@@ -122,7 +122,7 @@ void gt_memory_origins_add_block(struct gt_memory_origins *origins, gt_id row)
 	count(group_of(origins, &origin), block->size_bytes, block->start_ns);
 }
 
-/* Of each pool, what its carriers have at the moment; then, what of that no block uses. */
+/* Memory of the carriers of each pool at the moment; later, the part that no block uses. */
 static uint64_t *add_allocations(struct gt_memory_origins *origins, gt_id device, gt_time at_ns)
 {
 	const struct gt_trace *trace = origins->trace;

@@ -10,7 +10,7 @@
 
 struct gt_index;
 
-/* What memory is counted together by, beside its sort. */
+/* Property by which memory is counted together, beside its sort. */
 enum gt_memory_by {
 	GT_MEMORY_BY_ORIGIN, /* path of ranges, shared object and API call */
 	GT_MEMORY_BY_RANGE,  /* path of ranges */
@@ -56,7 +56,7 @@ struct gt_memory_origins {
 	gt_array(struct gt_memory_sum) groups;
 };
 
-/* What it is given must outlive it. */
+/* The arguments must outlive it. */
 void gt_memory_origins_init(struct gt_memory_origins *origins, const struct gt_ranges *ranges,
                             const gt_id *carriers, enum gt_memory_by by);
 void gt_memory_origins_release(struct gt_memory_origins *origins);

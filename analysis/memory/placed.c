@@ -23,7 +23,7 @@ static const struct gt_heading headings[] = {
 	{"failed", GT_UNIT_COUNT, "Calls that failed", GT_WORTH_ORDINARY, true},
 };
 
-/* What makes calls one row: without padding. */
+/* Key of a row of calls: without padding. */
 struct key {
 	gt_count kind;
 	gt_count advice; /* 0: none */

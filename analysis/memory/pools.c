@@ -45,7 +45,7 @@ double gt_pool_told(const struct gt_trace *trace, gt_id pool, const char *name, 
 	return value;
 }
 
-/* What one field says in the window. */
+/* Values of one field in the window. */
 struct told {
 	double last;
 	double most;
@@ -77,7 +77,7 @@ static double fragmentation(double largest, double all)
 	return all > 0 && largest >= 0 ? 100 * (1 - largest / all) : NAN;
 }
 
-/* Of samples that have both figures: the largest free piece may be told more rarely. */
+/* Uses samples that have both figures: the largest free piece may be told more rarely. */
 static void find_fragmentation(const struct gt_view *view, gt_id pool, const char *all_name,
                                struct gt_pool_figures *figures)
 {
@@ -145,7 +145,7 @@ static void take_statistics(const struct gt_view *view, gt_id pool, struct gt_po
 	figures->failed = told(view, pool, "num_failed").grown;
 }
 
-/* Of the pools: what carriers have, over time. */
+/* Memory of the carriers of a pool, over time. */
 struct carried {
 	uint64_t now;
 	uint64_t peak;
@@ -225,7 +225,7 @@ static void find_spans(struct spans *spans, const struct gt_view *view, const gt
 		qsort(spans->rows.rows, spans->rows.count, sizeof(*spans->rows.rows), by_place);
 }
 
-/* What is free of one carrier. */
+/* Free memory of one carrier. */
 struct holes {
 	uint64_t all;
 	uint64_t largest;

@@ -11,7 +11,7 @@ struct gt_memory_totals;
 struct gt_view;
 
 /*
- * What is known of a pool, from the statistics that its owner told of, or where it told of none
+ * Known figures of a pool, from the statistics that its owner told of, or where it told of none
  * from its blocks and from the allocations that carry these. Bytes and counts; NAN: not known.
  */
 struct gt_pool_figures {

@@ -64,7 +64,7 @@ static void see_end(struct gt_memory_total *total, const struct gt_memory_step *
 	total->ended++;
 }
 
-/* Of a row that begins. */
+/* How a row begins. */
 struct birth {
 	bool in_window; /* and not before it */
 	bool kept;

@@ -145,7 +145,7 @@ static void add_wall_times(struct gt_range_totals *totals)
 	gt_quiet_release(&quiet);
 }
 
-/* What each range took of GPUs: busy and idle of the range, on all GPUs together. */
+/* GPU time of each range: its busy and its idle time, on all GPUs together. */
 static void add_each(struct gt_range_totals *totals)
 {
 	const struct gt_trace *trace = totals->ranges.trace;

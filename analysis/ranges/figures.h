@@ -29,8 +29,8 @@ struct gt_range_spread {
 };
 
 /*
- * Of one group. Times on GPUs are summed over the GPUs. A range's span is from the first start to
- * the last end of what was launched inside it.
+ * Figures of one group. Times on GPUs are summed over the GPUs. A range's span is from the first
+ * start to the last end of what was launched inside it.
  */
 struct gt_range_figures {
 	uint64_t ranges;
@@ -69,7 +69,7 @@ void gt_range_totals_init(struct gt_range_totals *totals, const struct gt_view *
                           enum gt_ranges_by by, enum gt_fold fold);
 void gt_range_totals_release(struct gt_range_totals *totals);
 
-/* What a group is called. */
+/* Name of a group. */
 void gt_range_totals_text(const struct gt_range_totals *totals, gt_id group,
                           char text[GT_RANGE_PATH_BYTES]);
 

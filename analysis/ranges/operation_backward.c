@@ -154,8 +154,8 @@ static void list_forwards(struct backward *backward)
 }
 
 /*
- * Whether a model was called between two times. What is called inside of a part, as checkpoints
- * do, is no new pass.
+ * Whether a model was called between two times. Calls inside of a part, as checkpoints make
+ * them, are no new pass.
  */
 static bool is_called_between(const struct backward *backward, gt_id process, gt_time from_ns,
                               gt_time to_ns)
@@ -262,7 +262,7 @@ static void add_part(struct backward *backward, size_t number)
 	part->count = backward->memberships.count - part->first;
 }
 
-/* What a launch of a graph ran of a part is of one call for each call that it was captured in. */
+/* Work of a part in a launch of a graph is of one call for each call that it was captured in. */
 static void add_runs(struct backward *backward)
 {
 	struct gt_known part_of = {0}; /* by range */

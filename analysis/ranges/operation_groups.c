@@ -101,7 +101,7 @@ static void group_module(struct gt_operation_totals *totals, gt_id i,
 }
 
 /*
- * What an operation of backward calls runs backward, whatever it is, and what an optimizer calls is
+ * All that an operation of backward calls runs backward, and all that an optimizer calls is
  * neither. The engine's range and the one of the same name inside it are one call.
  */
 static void group_op(struct gt_operation_totals *totals, gt_id i,
@@ -126,7 +126,7 @@ static void group_op(struct gt_operation_totals *totals, gt_id i,
 	scope->engine = operation->engine ? scope->group : GT_NONE;
 }
 
-/* What a range has of those that were open when it began, which were grouped before it. */
+/* Scope of a range by those that were open when it began, which were grouped before it. */
 static struct gt_operation_scope look_around(const struct gt_operation_totals *totals, gt_id i)
 {
 	const gt_time at_ns = totals->trace->ranges.rows[i].start_ns;
@@ -226,7 +226,7 @@ struct forward {
 	gt_id other;
 };
 
-/* What backward operations are tied by. */
+/* Numbers by which backward operations are tied. */
 struct numbers {
 	struct gt_known *places; /* by process: rows of forwards by number */
 	gt_array(struct forward) forwards;
@@ -273,9 +273,9 @@ static gt_id outermost(const struct gt_ranges *ranges, gt_id row)
 }
 
 /*
- * The forward operation of one of backward. Numbers are each thread's own. What a thread calls
- * forward while it runs backward, as checkpoints do, is what operations of backward inside the same
- * one are of; others are of another thread's that has the number too
+ * The forward operation of one of backward. Numbers are each thread's own. An operation that
+ * a thread calls forward while it runs backward, as checkpoints do, is that of operations of
+ * backward inside the same one; others are of another thread's that has the number too
  * (collector/stages/for_ranges.c).
  */
 static gt_id forward_of(const struct numbers *numbers, const struct gt_ranges *ranges,

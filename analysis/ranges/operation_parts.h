@@ -6,7 +6,7 @@
 
 #include "analysis/ranges/operation_totals.h"
 
-/* What the parts of gt_operation_totals share; nobody else includes it. */
+/* Shared by the parts of gt_operation_totals; nobody else includes it. */
 
 /* The row of its kind, direction, around, name and kernel; made where there is none. */
 gt_id gt_operation_row(struct gt_operation_totals *totals, const struct gt_operation_total *of);
@@ -30,14 +30,14 @@ void gt_operations_group_ranges(struct gt_operation_totals *totals);
 /* Adds kernels, copies and fills to the rows that they belong to, and calls. */
 void gt_operations_add_work(struct gt_operation_totals *totals);
 
-/* What one launch of a graph ran of what one range had captured. */
+/* Work in one launch of a graph that one range had captured. */
 struct gt_operation_run {
 	gt_id range;
 	gt_id api_call; /* of the launch */
 	uint64_t duration_ns;
 };
 
-/* What ran for ranges. */
+/* Work that ran for ranges. */
 struct gt_operation_work {
 	const uint64_t *of_range; /* GPU time by row of ranges, without what graphs ran */
 	const struct gt_operation_run *runs;

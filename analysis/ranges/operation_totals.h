@@ -13,11 +13,11 @@
 struct gt_strings;
 
 /*
- * What the operations of frameworks (model/naming/operations.h) took of the GPUs: modules and
- * operations of PyTorch, instructions of HLO. Work belongs to the innermost of each kind in whose
- * range it was asked for; work of a graph to those in which its node was made, and each launch of
- * the graph is a call. Where XLA's ranges are missing, kernels of a process that runs XLA's belong
- * to the instruction that their name tells.
+ * GPU time of the operations of frameworks (model/naming/operations.h): modules and operations of
+ * PyTorch, instructions of HLO. Work belongs to the innermost of each kind in whose range it was
+ * asked for; work of a graph to those in which its node was made, and each launch of the graph is a
+ * call. Where XLA's ranges are missing, kernels of a process that runs XLA's belong to the
+ * instruction that their name tells.
  */
 struct gt_operation_total {
 	enum gt_operation_kind kind;
@@ -38,7 +38,7 @@ struct gt_operation_total {
 	struct gt_spread each; /* GPU time of a call, with what is inside, ns */
 };
 
-/* What a range is to these, with what is around it. Rows are those of rows, unless said otherwise. */
+/* Role of a range, with what is around it. Rows are those of rows, unless said otherwise. */
 struct gt_operation_scope {
 	enum gt_operation_kind kind;
 	enum gt_direction direction; /* with what it has of what is around it */

@@ -12,14 +12,14 @@
 #include "model/work/activity.h"
 #include "model/work/timed.h"
 
-/* What a kernel took of an instruction of HLO. */
+/* Time of a kernel in an instruction of HLO. */
 struct used_kernel {
 	gt_id group;
 	gt_id shape; /* one of those of that name */
 	uint64_t duration_ns;
 };
 
-/* What is worked out from one piece of work after the other. */
+/* Results worked out from one piece of work after the other. */
 struct work {
 	struct gt_operation_totals *totals;
 	uint64_t *of_range; /* GPU time by row of ranges */
@@ -88,7 +88,7 @@ static gt_id as_kernel(struct work *work, const char *module, const char *name)
 	return gt_strings_add(work->as_kernels, text) - 1;
 }
 
-/* Of several instructions that read the same the first holds. */
+/* The first of several instructions that read the same holds. */
 static void learn_instructions(struct work *work)
 {
 	const struct gt_operation_totals *totals = work->totals;
@@ -151,8 +151,8 @@ static bool add_by_name(struct work *work, const struct gt_activity *activity, g
 }
 
 /*
- * hlo: row of ranges of the innermost instruction around it. What a command buffer runs, and no
- * node of its graph is known for, is told by names as far as they go.
+ * hlo: row of ranges of the innermost instruction around it. Work of a command buffer without a
+ * known node of its graph is told by names as far as they go.
  */
 static void add_to_instruction(struct work *work, const struct gt_activity *activity, gt_id hlo)
 {

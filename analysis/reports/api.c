@@ -54,7 +54,7 @@ struct function {
 	struct gt_spread spread;
 };
 
-/* What makes failed calls one row of the second. */
+/* Key of failed calls that are one row of the second. */
 struct failure_key {
 	gt_string function;
 	gt_code result;

@@ -225,7 +225,7 @@ static void add_part(struct gt_result *result, const struct gt_traffic_facts *fa
 	add_rates(result, facts, device, traffic);
 }
 
-/* What the kernels of one GPU are known to have moved. */
+/* Bytes that the kernels of one GPU are known to have moved. */
 struct device_sum {
 	double time_ns;
 	double known_ns;

@@ -16,7 +16,7 @@
 #include "model/view/view.h"
 #include "model/work/timed.h"
 
-/* What all three tables say of the rate at which bytes moved. */
+/* Columns of all three tables for the rate at which bytes moved. */
 #define RATE_HEADINGS                                                                                       \
 	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns", GT_WORTH_KEY},          \
 		{"traffic_bytes_per_second", GT_UNIT_BYTES_PER_SECOND,                                      \
@@ -71,7 +71,7 @@ static const struct gt_heading size_headings[] = {
 	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns", GT_WORTH_KEY},
 };
 
-/* What makes copies (or fills, or copies of one size class) one row. */
+/* Key of a row of copies (or fills, or copies of one size class). */
 struct route {
 	gt_id device;
 	uint32_t kind;
@@ -127,7 +127,7 @@ static void count(struct totals *totals, const struct route *route, gt_size byte
 	total->total_ns += (uint64_t)duration_ns;
 }
 
-/* What carries the bytes, and how many times it moves each of them. */
+/* Medium that carries the bytes, and how many times it moves each of them. */
 enum medium { MEDIUM_UNKNOWN, MEDIUM_MEMORY, MEDIUM_PCIE };
 
 struct path {
@@ -260,7 +260,7 @@ static void sort(struct totals *totals, int (*order)(const void *, const void *)
 		qsort(totals->all.rows, totals->all.count, sizeof(*totals->all.rows), order);
 }
 
-/* What the remarks are about. */
+/* Subjects of the remarks. */
 struct findings {
 	uint64_t unfinished;
 	bool pageable;

@@ -101,7 +101,7 @@ struct sum {
 	double time_ns; /* in which it was measured */
 };
 
-/* What was sampled of the kernels of one name. */
+/* Samples of the kernels of one name. */
 struct group {
 	size_t number;
 	uint64_t samples;
@@ -260,7 +260,7 @@ static struct group *group_of(const struct tally *tally, gt_id kernel)
 	return &tally->kernels[gt_kernel_group_of(&tally->groups, row)];
 }
 
-/* What a counter was in the samples that are one kernel's. */
+/* Values of a counter in the samples that are one kernel's. */
 static void gather_role(struct tally *tally, const struct gt_sampled *sampled,
                         const struct gt_counter *counter, size_t role)
 {
@@ -388,7 +388,7 @@ static void add_coverage(struct gt_result *result, const struct tally *tally)
 		add_coverage_of(result, tally->trace, &tally->sampled.rows[i]);
 }
 
-/* What the source of counters noted: what stood in its way. */
+/* Notes of the source of counters: what stood in its way. */
 static void remark_notes(struct gt_result *result, const struct gt_trace *trace, bool empty)
 {
 	gt_array_each(const struct gt_note, note, &trace->notes) {

@@ -153,7 +153,7 @@ static const struct gt_parameter parameters[] = {
 
 enum { TOP, KERNELS, KERNEL, ASSUME }; /* arguments, as above */
 
-/* What is called so is on a GPU and not shown. */
+/* Name of work that is on a GPU and not shown. */
 static const char other_work[] = "other work";
 
 struct figures {

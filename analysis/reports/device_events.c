@@ -207,7 +207,7 @@ static void add_percentiles(struct gt_result *result, int64_t *values, size_t co
 			gt_result_add_unknown(result);
 }
 
-/* What the rows of all three tables begin with. */
+/* First cells of the rows of all three tables. */
 static void add_name(struct gt_result *result, const struct tally *tally,
                      const struct gt_device_name *name)
 {
@@ -394,7 +394,7 @@ struct clock {
 	uint64_t kernels;
 };
 
-/* Of a GPU; GT_NONE: of all of them. */
+/* Clock of a GPU; GT_NONE: of all of them. */
 static struct clock clock_of(const struct gt_trace *trace, gt_id device)
 {
 	struct clock clock = {.known = false};

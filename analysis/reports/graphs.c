@@ -107,7 +107,7 @@ static const struct gt_parameter parameters[] = {
 
 enum { TOP }; /* arguments, as above */
 
-/* What calls did to an executable graph. */
+/* Calls on an executable graph and their effects. */
 struct changes {
 	uint64_t calls[GT_GRAPH_CALL_LAUNCH + 1];
 	uint64_t total_ns[GT_GRAPH_CALL_LAUNCH + 1];
@@ -185,7 +185,7 @@ static void find_execs(struct graphs *graphs)
 	gt_array_free(counts);
 }
 
-/* Of the executable graphs that are shown; each node as long as it ran in a launch. */
+/* Paths of the executable graphs that are shown; each node as long as it ran in a launch. */
 static void find_paths(struct graphs *graphs)
 {
 	const struct gt_trace *trace = graphs->trace;
@@ -273,7 +273,7 @@ static void add_run(const struct graphs *graphs, const struct exec *exec, struct
 	const struct gt_graph_exec *row = &graphs->trace->graph_execs.rows[exec->row];
 	const struct gt_exec_runs *runs = &exec->runs;
 	const double critical_ns = has_path(graphs, exec) ? exec->path.length_ns : NAN;
-	/* Of the launches that the path is of: with --graphs sampled they are few of all. */
+	/* Mean of the launches that the path is of: with --graphs sampled they are few of all. */
 	const double ran_ns = mean(runs->busy_ns + runs->gap_ns, runs->ran);
 
 	add_exec_name(result, graphs->trace, exec->row);
@@ -485,8 +485,7 @@ static void add_graph(const struct gt_trace *trace, gt_id row, const struct cont
 	gt_add_process(result, trace, graph->process);
 }
 
-/* What executable graphs consist of is their own affair: the graph that they were made from is
- * shown. */
+/* Contents of executable graphs are their own affair: the graph they were made from is shown. */
 static void add_graphs(const struct graphs *graphs, struct gt_result *result)
 {
 	const struct gt_trace *trace = graphs->trace;

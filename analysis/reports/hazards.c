@@ -145,7 +145,7 @@ static gt_id made_node(const struct gt_trace *trace, const struct gt_hazard_use 
 	return origin < trace->graph_nodes.count ? origin : use->node;
 }
 
-/* What asked for it: of a node what made it, else its call. */
+/* Function that asked for it: of a node the one that made it, else its call. */
 static gt_string function_of(const struct gt_trace *trace, const struct gt_hazard_use *use)
 {
 	const gt_id node = made_node(trace, use);

@@ -31,7 +31,7 @@
 #include "model/view/view.h"
 #include "model/work/timed.h"
 
-/* Of each group of executions, behind what it is called. */
+/* Columns of each group of executions, after its name. */
 #define FIGURES                                                                                    \
 	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_KEY},         \
 		{"total_ns", GT_UNIT_NS, "Sum of end - start of its executions on the GPU",        \
@@ -392,7 +392,7 @@ static void add_times(struct gt_result *result, const struct gt_spread *spread, 
 	gt_add_rounded(result, spread->deviation);
 }
 
-/* What the name tells: family, origin, tile. */
+/* Facts that the name tells: family, origin, tile. */
 static void add_told(const struct gt_trace *trace, struct gt_result *result, gt_id row)
 {
 	const struct gt_launch_shape *shape;

@@ -688,7 +688,7 @@ static void add_failures(const struct page *page)
 		add_failure(page, &page->failures.rows.rows[i]);
 }
 
-/* What was there when the first call on each device failed. */
+/* Memory that was there when the first call on each device failed. */
 static void add_at_failures(const struct page *page)
 {
 	gt_result_begin(page->result, "at_failure", peak_headings, GT_COUNT_OF(peak_headings));
@@ -849,7 +849,7 @@ static void remark_managed(struct gt_result *result, const struct gt_trace *trac
 		                         "recorded (run --unified-memory does).");
 }
 
-/* Of what is in a range, how much that is a guess. */
+/* How much memory is in a range by a guess. */
 static void remark_by_time(struct gt_result *result, const struct gt_trace *trace)
 {
 	uint64_t bytes = 0;

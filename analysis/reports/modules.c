@@ -113,14 +113,14 @@ static const struct gt_heading jit_headings[] = {
 	{"total_ns", GT_UNIT_NS, "Sum of end - start, of those that have times"},
 };
 
-/* What ran of one function. */
+/* Kernels of one function that ran. */
 struct use {
 	uint64_t kernels;
 	uint64_t kernel_ns;
 	gt_id shape; /* of one of them */
 };
 
-/* What is known of one loading. */
+/* Known facts of one loading. */
 struct module_use {
 	uint64_t kernels;
 	uint64_t kernel_ns;
@@ -248,7 +248,7 @@ static void add_to_sum(struct sum *sum, const struct tally *tally, size_t id)
 		sum->jit_ns += module->jit_ns;
 }
 
-/* Of a process and what tells loadings apart in it. */
+/* A process and what tells loadings apart in it. */
 struct seen {
 	uint64_t process;
 	uint64_t what;
@@ -358,7 +358,7 @@ static void add_hash(struct gt_result *result, const struct gt_module *module)
 		gt_result_add_unknown(result);
 }
 
-/* What its code is for, and what that was made from. */
+/* Architectures: the one its code is for, and the one of the PTX that it was made from. */
 static void add_arches(struct gt_result *result, const struct gt_module *module)
 {
 	if (module->arch) {
@@ -402,7 +402,7 @@ static void add_function_name(struct gt_result *result, const struct tally *tall
 	free(demangled);
 }
 
-/* What ran of a module is only known where its functions are. */
+/* Kernels of a module that ran are only known where its functions are. */
 static void add_uses(struct gt_result *result, const struct tally *tally, size_t id)
 {
 	const struct module_use *use = &tally->modules[id];
@@ -483,7 +483,7 @@ static void add_modules(const struct tally *tally, struct gt_result *result)
 
 /* ---- calls ---- */
 
-/* Of all calls of one function. */
+/* Sums of all calls of one function. */
 struct call_sum {
 	uint64_t calls;
 	uint64_t modules;
@@ -556,7 +556,7 @@ static void add_call_rows(const struct call_sums *sums, const struct gt_trace *t
 	gt_array_free(places);
 }
 
-/* What was loaded in calls that are not recorded stands last, so that nothing is missing. */
+/* Modules loaded in calls that are not recorded stand last, so that nothing is missing. */
 static void add_unrecorded(const struct tally *tally, struct gt_result *result)
 {
 	struct sum sum = {.jit_ns = (double)NAN};
@@ -724,7 +724,7 @@ static void add_compilations(const struct gt_trace *trace, struct gt_result *res
 			add_compilation(trace, result, operation, entry);
 }
 
-/* What is the case for some of the modules. */
+/* Traits that some of the modules have. */
 struct traits {
 	bool is_kept;
 	bool is_cut;

@@ -341,7 +341,7 @@ static double mean_of(const struct mean *mean)
 	return mean->time_ns > 0 ? mean->area / mean->time_ns : NAN;
 }
 
-/* What a multiprocessor of it has. */
+/* Resources of one multiprocessor of it. */
 static void add_room(struct gt_result *result, const struct gt_device *device)
 {
 	/* The least that a launch can be: what limits it are the device's own figures. */
@@ -395,7 +395,7 @@ static void add_devices(struct gt_result *result, const struct tally *tally)
 		add_device(result, tally, (gt_id)i);
 }
 
-/* What occupancies of the tables are not what they seem, and why some are not there. */
+/* Occupancies of the tables that are not what they seem, and why some are not there. */
 struct doubts {
 	uint64_t launches; /* rows of the first table */
 	uint64_t unknown;

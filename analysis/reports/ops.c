@@ -13,7 +13,7 @@
 #include "model/trace.h"
 #include "model/view/view.h"
 
-/* Of each operation, behind what it is called. */
+/* Columns of each operation, after its name. */
 #define FIGURES                                                                                    \
 	{"calls", GT_UNIT_COUNT,                                                                   \
 	 "Ranges that began; of modules in backward, stretches of autograd; of what graphs "       \

@@ -16,7 +16,7 @@
 #include "model/view/view.h"
 #include "model/whole.h"
 
-/* Of each group of ranges, behind what it is called. */
+/* Columns of each group of ranges, after its name. */
 #define FIGURES                                                                                        \
 	{"ranges", GT_UNIT_COUNT, "How many of them began", GT_WORTH_KEY},                             \
 		{"wall_ns", GT_UNIT_NS, "Sum of end - begin of those that ended", GT_WORTH_KEY},       \
@@ -53,7 +53,7 @@
 		"open", GT_UNIT_COUNT, "Ranges without an end", GT_WORTH_LEAST                         \
 	}
 
-/* Of one range of a group, on average and at most. */
+/* Columns of one range of a group, on average and at most. */
 #define FIGURES_OF_EACH                                                                            \
 	{"ranges", GT_UNIT_COUNT, "How many of them began", GT_WORTH_KEY},                         \
 		{"kernels", GT_UNIT_REAL,                                                          \
@@ -139,7 +139,7 @@ static void add_text(const struct gt_range_totals *totals, struct gt_result *res
 	gt_result_add_format(result, "%s", text);
 }
 
-/* Of ranges that all are open nothing is known. */
+/* Nothing is known of ranges that all are open. */
 static void add_wall(struct gt_result *result, const struct gt_range_spread *wall)
 {
 	const bool known = wall->spread.count > 0;
@@ -161,7 +161,7 @@ static bool has_work(const struct gt_trace *shown)
 	       0;
 }
 
-/* What ran on GPUs, and what asked for it, was recorded: 0 then is 0. */
+/* Whether GPU work and the calls that asked for it were recorded: 0 then is 0. */
 static bool gpu_is_known(const struct gt_trace *trace)
 {
 	return gt_trace_has_calls(trace) && has_work(trace);

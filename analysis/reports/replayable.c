@@ -211,7 +211,7 @@ static const char *full_name(const struct tally *tally, const struct group *grou
 	               : "";
 }
 
-/* What says most, first. */
+/* The verdict that says most comes first. */
 static void add_verdict(struct gt_result *result, const struct tally *tally,
                         const struct group *group)
 {

@@ -101,7 +101,7 @@ static void consider(struct standing *standing, const struct gt_roof *roof, doub
 	standing->roof_share = share;
 }
 
-/* Of operations of all kinds that the kernels do. */
+/* Roofs of operations of all kinds that the kernels do. */
 static void consider_flops(struct standing *standing, const struct gt_trace *trace, gt_id device,
                            struct gt_result *result)
 {
@@ -423,7 +423,7 @@ static void round_bounds(struct gt_chart *chart)
 }
 
 /*
- * What the picture has room for besides its points: memory's ceiling at its left edge, those of
+ * The picture has room for more than its points: memory's ceiling at its left edge, those of
  * operations, and where both meet. Returns the highest of operations.
  */
 static double find_bounds(struct gt_chart *chart, const struct gt_trace *trace, gt_id device,

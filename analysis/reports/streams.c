@@ -65,7 +65,7 @@ static const struct gt_parameter parameters[] = {
 
 enum { PAIRS }; /* arguments, as above */
 
-/* What ran on a stream. */
+/* Work that ran on a stream. */
 struct use {
 	uint64_t kernels;
 	uint64_t copies;

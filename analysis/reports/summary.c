@@ -557,7 +557,7 @@ static void add_top_ranges(const struct gt_range_totals *totals, struct gt_resul
 	gt_array_free(places);
 }
 
-/* What people read first; the tables of figures are behind it. */
+/* The page that people read first; the tables of figures are behind it. */
 static void add_page(const struct gt_facts *facts, struct gt_result *result, uint64_t top)
 {
 	struct gt_advice advice;

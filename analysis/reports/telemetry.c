@@ -137,7 +137,7 @@ static bool add_counter(struct gt_result *result, const struct gt_trace *trace,
 	return count > 0;
 }
 
-/* What programs count themselves, through NVTX, or say of their pools of memory. */
+/* Counters that programs keep themselves, through NVTX, or of their pools of memory. */
 static void add_own_counters(struct gt_result *result, const struct gt_trace *trace)
 {
 	gt_array_each(const struct gt_counter, counter, &trace->counters)
@@ -178,7 +178,7 @@ static void add_counters(struct gt_result *result, const struct gt_trace *trace)
 	add_own_counters(result, trace);
 }
 
-/* What both ways to know the energy say of the times that both cover. */
+/* Energy by both ways to know it, in the times that both cover. */
 struct energy {
 	double counted_mj;
 	double integrated_mj;

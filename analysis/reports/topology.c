@@ -197,7 +197,7 @@ static const char *path_at(const struct tree *tree, size_t place)
 	return gt_trace_text(tree->trace, device_at(tree, place)->path);
 }
 
-/* Of a path that are looked at: no machine has bridges so deep, but a damaged file may. */
+/* Parts of a path that are looked at: no machine has bridges so deep, but a damaged file may. */
 enum { MOST_PARTS = 32 };
 
 /* How many parts the paths of all these devices begin with: sorted, the first and the last have. */
@@ -410,7 +410,7 @@ static void add_status(struct gt_result *result, gt_code status)
 		gt_result_add_unknown(result);
 }
 
-/* What text shows unasked: the matrix says the same of more in less room. */
+/* Pairs that text shows unasked: the matrix says the same of more in less room. */
 enum { MOST_PAIRS = 6 };
 
 static void add_pairs(const struct gt_trace *trace, struct gt_result *result)

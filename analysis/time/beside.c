@@ -8,7 +8,7 @@
 #include "model/index.h"
 #include "model/trace.h"
 
-/* What more than one of can be at a time. */
+/* Things of which several can be active at a time. */
 enum measure { KERNELS, COPIES, STREAMS, PROCESSES, MEASURES };
 
 /* Time so far in which there were one or more, and two or more. */
@@ -227,7 +227,7 @@ static void begin(struct walk *walk, const struct gt_activity *activity, gt_time
 	push(walk, &item);
 }
 
-/* Of its own sort there must be two. */
+/* Two must run at a time where the item is of that sort itself. */
 static uint64_t elapsed(const struct device *device, const struct item *item, enum measure measure,
                         bool own)
 {

@@ -10,13 +10,13 @@
 #include "model/work/intervals.h"
 
 /*
- * What ran at the same time as what on each GPU: of every activity, stream and GPU. One walk over
- * all activity; memory for what runs at a time.
+ * Work that ran at the same time on each GPU: of every activity, stream and GPU. One walk over all
+ * activity; memory for what runs at a time.
  */
 
 enum { GT_BESIDE_PAIRS = 32 }; /* streams that run at a time and are told apart in pairs */
 
-/* What ran on the GPU while an activity did, other than itself; as far as it is in the window. */
+/* Other work that ran on the GPU while an activity did; as far as it is in the window. */
 struct gt_beside {
 	uint64_t kernels_ns;   /* a kernel, or a graph that was recorded as a whole */
 	uint64_t copies_ns;    /* a copy */
@@ -54,7 +54,7 @@ typedef void gt_beside_see(void *context, const struct gt_activity *activity,
                            const struct gt_beside *beside);
 
 /*
- * What happened beside what: the trace is gt_whole_of one, and rows of it are what see gets. Times
+ * Finds activities beside each other: the trace is gt_whole_of one, and see gets rows of it. Times
  * are those inside the window; NULL: all times. see may be NULL. The totals are to be released.
  */
 void gt_beside_walk(struct gt_beside_totals *totals, const struct gt_trace *trace,

@@ -85,7 +85,7 @@ uint64_t gt_busy_span_ns(const struct gt_view *view, const struct gt_busy *busy)
 	return span.covered_ns;
 }
 
-/* What both cover is in the sum of the two twice, in their union once. */
+/* Time that both cover is in the sum of the two twice, in their union once. */
 uint64_t gt_busy_overlap(const struct gt_busy *busy)
 {
 	return busy->kernels.covered_ns + busy->copies.covered_ns -

@@ -32,7 +32,7 @@ struct gt_busy *gt_busy_of_devices(const struct gt_view *view);
 /* The same without anything seen, for reports that walk over all that happened for more than this. */
 struct gt_busy *gt_busy_new(const struct gt_view *view);
 
-/* What happened (GT_WORK_BUSY of gt_whole_of), in the order of its start. */
+/* Sees activities (GT_WORK_BUSY of gt_whole_of), in the order of their start. */
 void gt_busy_see(struct gt_busy *devices, const struct gt_view *view,
                  const struct gt_activity *activity);
 
@@ -56,7 +56,7 @@ void gt_remark_other_work(struct gt_result *result, const struct gt_trace *trace
  */
 void gt_remark_busy(struct gt_result *result, const struct gt_trace *trace, const char *columns);
 
-/* What of it is about graphs, where any were recorded as a whole. */
+/* The part of it about graphs, where any were recorded as a whole. */
 void gt_remark_whole_graphs(struct gt_result *result, const struct gt_trace *trace,
                             const char *columns);
 

@@ -45,8 +45,8 @@ int gt_covered_next_gap(const struct gt_covered *covered, struct gt_interval *le
 size_t gt_covered_begun(const struct gt_covered *covered, gt_time time_ns);
 
 /*
- * Of one GPU. What is not measured (model/work/unmeasured.h) covers all three, as if a launch had
- * been asked for when it began.
+ * Covered time of one GPU. Unmeasured time (model/work/unmeasured.h) covers all three, as if a
+ * launch had been asked for when it began.
  */
 struct gt_covered_device {
 	struct gt_covered unmeasured;

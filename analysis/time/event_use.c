@@ -38,7 +38,7 @@ struct use {
 	uint64_t not_ready;
 };
 
-/* What became of one event. */
+/* Use of one event so far. */
 struct course {
 	bool is_pending; /* the latest record has not been used yet */
 	bool queried;    /* at any time: queries are counted, so nobody knows about which record */

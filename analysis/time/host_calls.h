@@ -7,7 +7,7 @@
 #include "model/trace.h"
 #include "model/work/intervals.h"
 
-/* What a thread of the program did in a stretch of time, as far as its CUDA calls tell. */
+/* Activity of a thread of the program in a stretch of time, as far as its CUDA calls tell. */
 
 enum { GT_HOST_FUNCTIONS = 8 }; /* that a stretch is told apart by, those called first */
 
@@ -40,8 +40,8 @@ void gt_thread_calls_release(struct gt_thread_calls *calls);
 
 /*
  * Those of a thread, a row of threads, that may reach into a stretch: of rows, from the first to
- * one behind the last. Of what was entered before it that is the last alone, as the calls of a
- * thread follow each other.
+ * one behind the last. Only the last call that was entered before the stretch is one, as the
+ * calls of a thread follow each other.
  */
 struct gt_call_reach {
 	size_t first;

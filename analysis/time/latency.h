@@ -33,7 +33,7 @@ struct gt_latency {
 void gt_latency_init(struct gt_latency *latency, const struct gt_trace *shown);
 void gt_latency_release(struct gt_latency *latency);
 
-/* What happened (GT_WORK_BUSY of gt_whole_of), in the order of its start. */
+/* Sees activities (GT_WORK_BUSY of gt_whole_of), in the order of their start. */
 void gt_latency_see(struct gt_latency *latency, const struct gt_activity *activity);
 
 #endif

@@ -139,7 +139,7 @@ struct gt_path_key gt_path_key_of(const struct gt_path_account *account,
 	return key;
 }
 
-/* What the walk of one span goes into. */
+/* Data that the walk of one span fills in. */
 struct seeing {
 	struct gt_path_account *account;
 	struct gt_path_span_total *span;

@@ -13,10 +13,9 @@
 
 struct gt_index;
 
-/* What the paths of a view are made of: their stretches by kind, by name, by range, and the
- * longest. */
+/* Parts of the paths of a view: their stretches by kind, by name, by range, and the longest. */
 
-/* What stretches are counted together by. */
+/* Key by which stretches are counted together. */
 struct gt_path_key {
 	uint32_t kind; /* enum gt_path_kind */
 	uint32_t what; /* enum gt_path_what */

@@ -38,7 +38,7 @@ static const struct gt_heading value_headings[] = {
 
 static const char graph_label[] = "(launch of a graph)";
 
-/* Of one kernel, or of graphs. */
+/* Figures of one kernel, or of graphs. */
 struct group {
 	const char *label;
 	uint64_t launches;

@@ -7,7 +7,7 @@ struct gt_result;
 struct gt_trace;
 
 /*
- * What hardware counters said of launches that were profiled, by kernel and by counter, and what
+ * Hardware counters of launches that were profiled, by kernel and by counter, and what
  * that cost: the sections profiled and profiled_counters of report counters. groups: of the trace.
  */
 void gt_add_profiled(struct gt_result *result, const struct gt_trace *trace,

@@ -10,7 +10,7 @@
 #include "model/names.h"
 #include "model/work/timed.h"
 
-/* What makes copies one row. */
+/* Key of a row of copies. */
 struct key {
 	gt_id device;
 	uint32_t to_gpu;

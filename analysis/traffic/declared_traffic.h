@@ -9,14 +9,14 @@
 #include "model/trace.h"
 
 /*
- * What a program says that its kernels must move and compute, by extended payloads of NVTX on a
+ * A program's account of what its kernels must move and compute, by extended payloads of NVTX on a
  * range around their launches: numbers called gputrace.read_bytes, gputrace.write_bytes,
  * gputrace.flops and, where it is known of what precision these are, gputrace.flops.NAME with a
  * name of group compute in model/gpu/ceilings.def. It is said of all kernels together that are
  * launched in the range, without those in a range inside it that says something itself.
  */
 
-/* What floating-point operations are of: the ceilings of group compute, or not said. */
+/* Kinds of floating-point operations: the ceilings of group compute, or not said. */
 #define GT_FLOPS_OF_memory(name)
 #define GT_FLOPS_OF_links(name)
 #define GT_FLOPS_OF_host(name)
@@ -43,7 +43,7 @@ void gt_flops_add_all(struct gt_flops_sum *sum, const struct gt_flops_sum *other
 /* All together; NAN where none are known. */
 double gt_flops_total(const struct gt_flops_sum *sum);
 
-/* What is said of some kernels, executed once each. */
+/* Declaration of some kernels, executed once each. */
 struct gt_declaration {
 	double read_bytes; /* NAN: not said */
 	double write_bytes;
@@ -51,10 +51,10 @@ struct gt_declaration {
 	uint64_t kernels; /* executions that it is said of */
 };
 
-/* What a text says, JSON as collector/nvtx/payloads.h makes it. False: nothing. kernels is 0. */
+/* Reads a text, JSON as collector/nvtx/payloads.h makes it. False: it has none. kernels is 0. */
 bool gt_declaration_read(const char *text, struct gt_declaration *declaration);
 
-/* Of all kernels of a trace: launches of a graph repeat what was said where it was captured. */
+/* Those of all kernels: launches of a graph repeat what was said where it was captured. */
 struct gt_declarations {
 	gt_array(struct gt_declaration) list;
 	gt_id *of_kernel; /* by row of kernels: row of list, GT_NONE: nothing is said of it */

@@ -17,7 +17,7 @@ enum gt_payload_part {
 	GT_PAYLOAD_CLOSES, /* and ends */
 };
 
-/* Begins as {text}. What it points to is the text's. */
+/* Begins as {text}. Its pointers point into the text. */
 struct gt_payload_text {
 	const char *at;
 	const char *key; /* of a member, without its quotes */
@@ -25,7 +25,7 @@ struct gt_payload_text {
 	const char *value; /* where it begins */
 };
 
-/* What comes next. */
+/* Reads the next part. */
 enum gt_payload_part gt_payload_next(struct gt_payload_text *text);
 
 /* Whether the member is called so. */

@@ -7,7 +7,7 @@
 
 struct gt_result;
 
-/* What bounds a kernel: a ceiling of its GPU with both of its values. */
+/* Bound of a kernel: a ceiling of its GPU with both of its values. */
 struct gt_roof {
 	enum gt_ceiling_name name; /* GT_CEILINGS: there is none */
 	double theoretical;        /* NAN: not known */
@@ -16,14 +16,14 @@ struct gt_roof {
 };
 
 /*
- * Of device memory for what reads and writes so many bytes: that of reading or of writing where
- * seven in eight bytes are that, else that of copying; where that one is not known, another.
+ * Roof of device memory for work that reads and writes so many bytes: that of reading or of writing
+ * where seven in eight bytes are that, else that of copying; where that one is not known, another.
  * NAN: as copying.
  */
 struct gt_roof gt_roof_of_memory(const struct gt_trace *trace, gt_id device, double read_bytes,
                                  double write_bytes);
 
-/* Of operations of a kind; GT_FLOPS_UNSAID has none. */
+/* Roof of operations of a kind; GT_FLOPS_UNSAID has none. */
 struct gt_roof gt_roof_of_flops(const struct gt_trace *trace, gt_id device, enum gt_flops kind);
 
 /* The measured value, else the theoretical one; NAN: neither is known. */

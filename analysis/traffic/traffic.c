@@ -23,7 +23,7 @@ const char *gt_traffic_source_name(enum gt_traffic_source source)
 
 /* ---- what is known of single launches ---- */
 
-/* What a counter of a launch is to these figures. */
+/* Role of a counter of a launch in these figures. */
 enum role { ROLE_TIME, ROLE_READ, ROLE_WRITE, ROLE_FLOPS, ROLE_TENSOR };
 
 static const struct counter_role {
@@ -168,7 +168,7 @@ const struct gt_declaration *gt_traffic_declared(const struct gt_traffic_facts *
 
 /* ---- groups ---- */
 
-/* What is said of bytes; NAN where one of both is not. */
+/* Adds known bytes; NAN where one of both is not known. */
 static void add_bytes(struct gt_traffic_part *part, uint64_t calls, double time_ns, double work_ns,
                       double read_bytes, double write_bytes)
 {
@@ -299,7 +299,7 @@ static double value_of(const double *column, size_t sample)
 	return column ? column[sample] : NAN;
 }
 
-/* What only one of both counters measured is not known of both. */
+/* Where there are both counters, samples that only one of them measured are left out. */
 static void add_samples_of(struct gt_traffic_facts *facts, const struct gt_sampled *sampled,
                            const struct gt_sampled_groups *groups, struct gt_traffic *traffics)
 {

@@ -14,8 +14,8 @@
 struct gt_view;
 
 /*
- * What kernels read from and wrote to device memory and what they computed, with the source of each
- * figure. Nothing is made up: what no source tells is not known.
+ * Bytes that kernels read from and wrote to device memory and operations that they computed, with
+ * the source of each figure. Nothing is made up: what no source tells is not known.
  */
 enum gt_traffic_source {
 	GT_TRAFFIC_COUNTED,  /* hardware counters of the launches themselves: kernel_counters */
@@ -27,7 +27,7 @@ enum gt_traffic_source {
 /* "kernel counters", "PM samples", "declared", "not measured". Constant. */
 const char *gt_traffic_source_name(enum gt_traffic_source source);
 
-/* What one source says of the executions that it knows. */
+/* Figures of one source for the executions that it knows. */
 struct gt_traffic_part {
 	uint64_t calls;    /* executions whose bytes it knows; of samples 0 */
 	double time_ns;    /* that these took, of samples in which some ran */
@@ -39,7 +39,7 @@ struct gt_traffic_part {
 	struct gt_flops_sum flops;
 };
 
-/* Of a group of kernels. */
+/* Traffic of a group of kernels. */
 struct gt_traffic {
 	uint64_t calls; /* executions */
 	uint64_t timed; /* of them those whose duration is known, */
@@ -76,7 +76,7 @@ struct gt_traffic_work gt_traffic_work(const struct gt_traffic *traffic);
  */
 double gt_traffic_over_declared(const struct gt_traffic *traffic);
 
-/* What hardware counters say of one launch that was profiled; NAN: nothing. */
+/* Hardware counters of one launch that was profiled; NAN: not known. */
 struct gt_traffic_launch {
 	double time_ns;
 	double read_bytes;
@@ -109,7 +109,7 @@ struct gt_traffic *gt_traffic_of(struct gt_traffic_facts *facts,
 /* Nanoseconds that an execution took: of a profiled one as its counters say. NAN: not known. */
 double gt_traffic_time(struct gt_traffic_facts *facts, gt_id kernel);
 
-/* What is declared of one execution that is alone in its range; NULL: nothing. */
+/* Declaration of one execution that is alone in its range; NULL: none. */
 const struct gt_declaration *gt_traffic_declared(const struct gt_traffic_facts *facts,
                                                  gt_id kernel);
 

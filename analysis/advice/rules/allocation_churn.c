@@ -15,7 +15,7 @@ enum {
 	LEAST_PERCENT = 5, /* of the recording, of one process */
 };
 
-/* Of one process. */
+/* Churn of one process. */
 struct churn {
 	uint64_t kernels;
 	gt_time first_ns; /* when its first kernel began, */

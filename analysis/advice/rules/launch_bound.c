@@ -9,7 +9,7 @@ enum {
 	/* Less idle time is usual between phases of programs that are not bound by launches. */
 	LEAST_PERCENT = 30,
 	LEAST_GAPS = 100,
-	/* Of the idle time, in gaps under 1 ms, and of these without waits: launches are to blame. */
+	/* Gaps under 1 ms in idle time, and time without waits in these: launches are to blame. */
 	LEAST_SMALL_PERCENT = 50,
 };
 

@@ -11,7 +11,7 @@ enum {
 	LEAST_AFTER_PERCENT = 10, /* of it that is left */
 };
 
-/* What shows the recording from the last of these calls on, if that is a tenth of it or more. */
+/* How to show the recording from the last of these calls on, if a tenth of it or more is left. */
 static void name_end_of_loading(const struct gt_facts *facts, char *text, size_t size)
 {
 	const gt_time start_ns = facts->view->trace->start_ns;

@@ -10,8 +10,7 @@
 #include "model/trace.h"
 
 enum {
-	/* Of the warps that fit: what is above it hides most latencies (CUDA Best Practices Guide).
-	 */
+	/* Percent of the warps that fit; more hides most latencies (CUDA Best Practices Guide). */
 	MOST_PERCENT = 50,
 	/* Without counters: of the time of kernels, so that measuring is worth it. */
 	LEAST_KERNEL_PERCENT = 20,

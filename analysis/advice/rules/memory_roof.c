@@ -8,11 +8,11 @@
 #include "model/view/view.h"
 
 enum {
-	/* Of the peak, which no kernel reaches: reading alone gets 90 to 95, copying 82 to 84. */
+	/* Percent of the peak. No kernel reaches it: reading gets 90 to 95, copying 82 to 84. */
 	LEAST_PERCENT = 85,
 	/*
-	 * Of what was measured for traffic of its kind: kernels that do nothing but read, or copy,
-	 * get 93 to 98 percent of it on an H200.
+	 * Percent of the measured throughput of its kind of traffic: kernels that do nothing but
+	 * read, or copy, get 93 to 98 percent of it on an H200.
 	 */
 	LEAST_MEASURED_PERCENT = 90,
 };

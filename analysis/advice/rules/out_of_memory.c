@@ -4,7 +4,7 @@
 #include "model/trace.h"
 #include "model/view/view.h"
 
-/* Of calls that were to allocate on a GPU. */
+/* Failures of calls that were to allocate on a GPU. */
 static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *advice)
 {
 	const struct gt_trace *trace = facts->view->trace;

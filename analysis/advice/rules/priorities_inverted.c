@@ -16,7 +16,7 @@ enum {
 	MOST_STREAMS = 1000, /* each is compared with all others */
 };
 
-/* What is looked up for each kernel. */
+/* Data to look up for each kernel. */
 struct finder {
 	const struct gt_trace *trace;
 	gt_time *allowed_ns; /* by kernel: when what it waits for by events was done */

@@ -9,7 +9,7 @@
 #include "model/work/timed.h"
 
 enum {
-	/* What starts a copy takes longer than moving so little: 64 KiB take 1.2 us at 55 GB/s. */
+	/* Starting a copy takes longer than moving so few bytes: 64 KiB take 1.2 us at 55 GB/s. */
 	MOST_BYTES = 65536,
 	LEAST_COPIES = 100,
 	LEAST_PERCENT = 2, /* of the window, in the calls that asked for them */

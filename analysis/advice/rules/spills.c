@@ -19,7 +19,7 @@ static double sum_of(const struct gt_heavy *heavy, enum gt_shape_counter a, enum
 	return gt_heavy_counter(heavy, a) + gt_heavy_counter(heavy, b);
 }
 
-/* Of a thread, 0: none, or not known. */
+/* Local bytes of a thread; 0: none, or not known. */
 static uint64_t local_bytes(const struct gt_heavy *heavy)
 {
 	return heavy->shape->local_known ? heavy->shape->local_per_thread_bytes : 0;

@@ -14,7 +14,7 @@ enum {
 	LEAST_UNEVEN = 125, /* slowest block / mean one of a range, in percent: that is why */
 };
 
-/* What the launches of one function lose, by what they told. */
+/* Loss of the launches of one function, by their device events. */
 struct loss {
 	gt_array(struct gt_interval) launches;
 	gt_array(struct gt_interval) tails; /* of them: so long until the last multiprocessor */
