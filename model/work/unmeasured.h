@@ -14,7 +14,7 @@ struct gt_unmeasured {
 	gt_array(struct gt_interval) list; /* in order of time and apart */
 };
 
-/* Of all that happened, whatever a filter left of the trace. */
+/* Stretches of all that happened, whatever a filter left of the trace. */
 void gt_unmeasured_init(struct gt_unmeasured *unmeasured, const struct gt_trace *trace);
 void gt_unmeasured_release(struct gt_unmeasured *unmeasured);
 
