@@ -83,7 +83,7 @@ int gt_chip_fit(struct gt_chip *chip, struct gt_metric_wanted *wanted, size_t wa
 enum gt_metric_outcome gt_metric_outcome_of(const struct gt_metric_wanted *wanted, size_t count,
                                             size_t first);
 
-/* What CUPTI tells of a metric, with or without what stands behind its dot; never NULL. */
+/* CUPTI's facts about a metric, with or without what stands behind its dot; never NULL. */
 struct gt_metric_property {
 	const char *unit;
 	const char *help;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Column "kind" of memory_calls and allocations; the numbers are those of captures. */
+/* Values of "kind" in memory_calls and allocations; the numbers are those of captures. */
 enum gt_memory_call_kind {
 #define MEMORY_KIND(name, number, does, space, words) GT_MEMORY_CALL_##name = (number),
 #include "format/kinds/memory.def"

@@ -6,7 +6,7 @@
 
 #include "model/graphs/order.h"
 
-/* What CUpti_ActivityStreamFlag says of streams. */
+/* Values of CUpti_ActivityStreamFlag. */
 enum {
 	STREAM_NOT_KNOWN = 0,
 	STREAM_BLOCKING = 1, /* it and the default stream wait for each other */

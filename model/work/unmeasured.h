@@ -7,7 +7,7 @@
 
 /*
  * The stretches that are not measured (docs/terms.md): gputrace held the program up for a launch,
- * for its counters or to capture it. What GPUs did meanwhile says nothing of the program: they were
+ * for its counters or to capture it. GPU work meanwhile says nothing of the program: GPUs were
  * neither busy nor idle.
  */
 struct gt_unmeasured {
