@@ -15,7 +15,7 @@ struct gt_error {
 __attribute__((format(printf, 3, 4))) int gt_fail(struct gt_error *err, int code, const char *fmt,
                                                   ...);
 
-/* What the system calls an errno value. Thread-safe; the text is never freed. */
+/* The system's text for an errno value. Thread-safe; the text is never freed. */
 const char *gt_errno_text(int code);
 
 #endif

@@ -10,8 +10,8 @@ size_t gt_common_prefix(const char *a, const char *b);
 /*
  * The word of a NULL-terminated list that someone who wrote "word" most likely meant: at most
  * two letters added, dropped, changed or swapped with their neighbour, and fewer than half of
- * the word's letters. Of several equally near the one with the longest beginning in common,
- * then the first; NULL when none is near enough.
+ * the word's letters. Among equally near words it is the one with the longest beginning in
+ * common, then the first; NULL when none is near enough.
  * Nothing is allocated.
  */
 const char *gt_nearest(const char *word, const char *const *words);

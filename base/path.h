@@ -7,10 +7,10 @@
 
 /* Paths of files, and how names end. Nothing here allocates: injected code may use it. */
 
-/* What follows the last slash, in the path itself: "" for one that ends with a slash. */
+/* The part after the last slash, in the path itself: "" for a path that ends with a slash. */
 const char *gt_path_name(const char *path);
 
-/* What the name of a file ends with, in the path itself: from its last dot on, "" for none. */
+/* Ending of a file's name, in the path itself: from its last dot on, "" for none. */
 const char *gt_path_ending(const char *path);
 
 /* Whether there is a folder of that path, or a link to one. */

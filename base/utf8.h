@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What stands for bytes that are no UTF-8: U+FFFD. */
+/* Replacement for bytes that are no UTF-8: U+FFFD. */
 #define GT_UTF8_REPLACEMENT "\xef\xbf\xbd"
 
 /*

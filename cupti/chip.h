@@ -54,7 +54,7 @@ void gt_chip_release(struct gt_chip *chip);
  */
 int gt_chip_schedule(struct gt_chip *chip, const char *const *metrics, size_t count);
 
-/* What became of a metric that was asked for. */
+/* Outcome of a metric that was asked for. */
 enum gt_metric_outcome {
 	GT_METRIC_TAKEN,
 	GT_METRIC_UNKNOWN, /* the chip has none of that name */
@@ -83,7 +83,7 @@ int gt_chip_fit(struct gt_chip *chip, struct gt_metric_wanted *wanted, size_t wa
 enum gt_metric_outcome gt_metric_outcome_of(const struct gt_metric_wanted *wanted, size_t count,
                                             size_t first);
 
-/* What CUPTI tells of a metric, with or without what stands behind its dot; never NULL. */
+/* CUPTI's facts about a metric, with or without what stands behind its dot; never NULL. */
 struct gt_metric_property {
 	const char *unit;
 	const char *help;
@@ -104,7 +104,7 @@ struct gt_metric_names {
 /* Names of all metrics of that type, without what stands behind their dot. */
 struct gt_metric_names gt_chip_metrics(const struct gt_chip *chip, enum gt_metric_type type);
 
-/* What can stand behind that, with the dot: ".sum". */
+/* Suffixes that the name of a metric can have, with the dot: ".sum". */
 struct gt_metric_names gt_chip_forms(const struct gt_chip *chip, enum gt_metric_type type,
                                      const char *metric);
 

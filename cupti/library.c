@@ -123,7 +123,7 @@ static void cannot_use(const char *wanted, struct gt_error *err)
 	              reason ? reason : "it cannot be opened");
 }
 
-/* What is missing, and what to install. */
+/* Reports the missing library and the package to install. */
 static void not_found(const struct search *search, struct gt_error *err)
 {
 	char older[PATH_MAX + 64];

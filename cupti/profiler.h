@@ -46,8 +46,8 @@ struct gt_profiler {
 bool gt_profiler_open(struct gt_profiler *profiler, void *library);
 
 /*
- * What CUPTI needs before it tells of the GPUs of this machine; the driver must be initialised.
- * What is known of chips needs nothing. One thread at a time. 0, or a CUptiResult.
+ * Initialises CUPTI to tell of the GPUs of this machine; the driver must be initialised.
+ * Facts about chips do not need it. One thread at a time. 0, or a CUptiResult.
  */
 int gt_profiler_initialise(struct gt_profiler *profiler);
 

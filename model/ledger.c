@@ -43,7 +43,7 @@ static uint64_t lost_of(const struct sums *sums)
 	return lost;
 }
 
-/* What is said of a process that could not be recorded is no ledger that one kept. */
+/* Rows about a process that could not be recorded are no ledger that the process kept. */
 static bool is_of_unrecorded(const struct gt_trace *trace, const struct gt_ledger *row,
                              const struct gt_ledger_class *class)
 {
@@ -97,7 +97,7 @@ static uint64_t sum_of(const struct gt_trace *trace, const char *name)
 	return value;
 }
 
-/* Of a trace in which launches were not counted all of these are 0. */
+/* All of these are 0 in a trace in which launches were not counted. */
 static uint64_t difference(const struct gt_trace *trace)
 {
 	const uint64_t launches = sum_of(trace, "launches");

@@ -9,11 +9,11 @@
 #include "model/trace.h"
 
 /*
- * What the classes of a ledger mean, and whether a recording lacks anything: said here once, so
+ * Meanings of the classes of a ledger, and whether a recording lacks anything: said here once, so
  * that every report, export and sentence agrees.
  */
 
-/* What a class counts, as far as losses go. */
+/* Kind of a class, as far as losses go. */
 enum gt_ledger_trait {
 	GT_CLASS_kept, /* no loss */
 	GT_CLASS_time, /* nanoseconds, no loss */
@@ -62,8 +62,7 @@ struct gt_ledger_state {
 };
 
 /*
- * What each class counted in all processes together, by string: as many as the trace has. The
- * caller frees it.
+ * Sum of each class over all processes, by string: as many as the trace has. The caller frees it.
  */
 uint64_t *gt_ledger_sums(const struct gt_trace *trace);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * What the numbers in the columns "kind", "src_kind", ... mean; names.def has the words. A number
+ * Meanings of the numbers in the columns "kind", "src_kind", ...; names.def has the words. A number
  * that is not known reads as "unknown". All texts are constant.
  */
 

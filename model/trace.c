@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct gt_kernel) <= 64, "ten million kernels must fit in 
 #include "model/tables.def"
 /* clang-format on */
 
-/* What is sorted by time begins with its times. */
+/* Rows sorted by time begin with their times. */
 #define GT_STARTS_as_added(name) 1
 #define GT_STARTS_by_time(name)                                                                    \
 	(offsetof(struct gt_##name, start_ns) == 0 &&                                              \

@@ -26,7 +26,7 @@ typedef double gt_real;
 
 #define GT_ROW_MAX 256 /* bytes of a row of any table, for whoever moves rows without their type */
 
-/* What is known of one activity or API call; bits of the column "flags". */
+/* Facts about one activity or API call; bits of the column "flags". */
 enum gt_activity_flag {
 	GT_UNFINISHED = 1, /* it had begun, or was queued, when its process ended: no end time */
 	GT_SALVAGED = 2,   /* read from the arena of a process that did not end cleanly */
@@ -44,7 +44,7 @@ enum gt_activity_flag {
 	GT_UNTOLD = 4096,   /* several threads had ranges open: it may be for any of them */
 };
 
-/* What a kernel told of itself (tables device_events). The values are not in any file. */
+/* Events that a kernel told of itself (tables device_events). The values are not in any file. */
 enum gt_device_kind {
 	GT_DEVICE_RANGE,
 	GT_DEVICE_MARK,
@@ -64,7 +64,7 @@ enum gt_range_kind {
 	GT_RANGE_STARTED, /* by its id, from any thread */
 };
 
-/* What an API call is for. The values are not in any file. */
+/* Purpose of an API call. The values are not in any file. */
 enum gt_api_kind {
 	GT_API_OTHER,
 	GT_API_LAUNCH, /* one kernel */
@@ -103,7 +103,7 @@ enum gt_function_known {
 	GT_FUNCTION_READ,     /* all, of the kept cubin; kernels and functions that they call */
 };
 
-/* What the values of a counter are. */
+/* Kind of the values of a counter. */
 enum gt_counter_kind {
 	GT_COUNTER_GAUGE, /* as it is at the time of the sample */
 	GT_COUNTER_TOTAL, /* counts up; differences are what happened between two samples */
@@ -166,7 +166,7 @@ struct gt_trace {
 	gt_string tool_version; /* of gputrace that made the captures */
 	gt_string cupti;        /* path and version of the library that was used, "" when none */
 	gt_string driver;       /* CUDA driver version, as 13.0, "" when not known */
-	/* What is to be said behind the recording's name; "": all of its files could be read. */
+	/* Remark to show behind the recording's name; "": all of its files could be read. */
 	gt_string condition;
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
 	gt_array(struct gt_series) series; /* what the rows of counters name */

@@ -34,7 +34,7 @@ gt_id gt_whole_shown(const struct gt_trace *trace, int table, gt_id row);
 gt_id gt_whole_origin(const struct gt_trace *trace, int table, gt_id row);
 
 /*
- * Of a GPU, a row of gt_whole_of(trace): its row of the trace where it has rows of its own in
+ * Maps a GPU, a row of gt_whole_of(trace), to its row of the trace, where it has rows of its own in
  * reports. GT_NONE: the filter took it out, or it is left for copies that name it alone.
  */
 gt_id gt_whole_device(const struct gt_trace *trace, gt_id device);

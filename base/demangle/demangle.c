@@ -241,7 +241,7 @@ static gt_node argument(struct gt_demangler *demangler)
 	}
 }
 
-/* What a parameter stands for: a pack is not its elements side by side, but each in turn. */
+/* Arguments for parameters: a pack is not its elements side by side, but each in turn. */
 static void keep_arguments(struct gt_demangler *demangler, gt_node list)
 {
 	demangler->arguments.count = 0;
@@ -517,7 +517,7 @@ static gt_node function(struct gt_demangler *demangler, bool top)
 	return gt_demangle_new(demangler, &row);
 }
 
-/* <encoding>. What template parameters mean inside it means nothing outside. */
+/* <encoding>. Meanings of template parameters inside it do not hold outside. */
 gt_node gt_demangle_encoding(struct gt_demangler *demangler, bool top)
 {
 	gt_node node = 0;

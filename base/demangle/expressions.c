@@ -107,7 +107,7 @@ static gt_node scope_in(struct gt_demangler *demangler, gt_node scope, gt_node n
 
 /*
  * Scopes by their source names, an "E" and a name; compilers before 2011 wrote a type and a name.
- * What follows tells which it was.
+ * The text that follows tells which it was.
  */
 static gt_node unresolved_scopes(struct gt_demangler *demangler)
 {

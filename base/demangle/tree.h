@@ -9,7 +9,7 @@
 #include "base/array.h"
 
 /*
- * What a mangled name says, as a tree whose branches are shared where the name repeats itself.
+ * Content of a mangled name, as a tree whose branches are shared where the name repeats itself.
  * Internal to base/demangle*.c. Nodes are numbers of rows; 0 is none, or that it cannot be read.
  * A node only names nodes that were made before it, so there are no cycles.
  */
@@ -82,7 +82,7 @@ struct gt_demangler {
 	gt_array(gt_node) arguments; /* of the template that parameters mean */
 };
 
-/* What the reading of a name tells of it. */
+/* Facts about a name, found while it is read. */
 struct gt_name_state {
 	bool is_template; /* ends with arguments: the return type is part of the name */
 	bool no_return;   /* constructor, destructor or conversion: it is not */
@@ -129,7 +129,7 @@ gt_node gt_demangle_unqualified(struct gt_demangler *demangler, gt_node scope,
 gt_node gt_demangle_type(struct gt_demangler *demangler);
 gt_node gt_demangle_parameter(struct gt_demangler *demangler);
 
-/* What can stand for itself later on, as S_, S0_, ...; a parameter means then what it means there. */
+/* Keeps a node that S_, S0_, ... may repeat later; a parameter means then what it means there. */
 void gt_demangle_remember(struct gt_demangler *demangler, gt_node node);
 gt_node gt_demangle_remembered(struct gt_demangler *demangler);
 

@@ -69,7 +69,7 @@ static void write_text(struct writer *writer, const struct gt_node_row *row)
 	put_bytes(writer, row->text, row->length);
 }
 
-/* What writes nothing, as an empty pack, takes no comma. */
+/* An element that writes nothing, as an empty pack, takes no comma. */
 static void write_list(struct writer *writer, gt_node list)
 {
 	const size_t start = writer->length;
@@ -498,7 +498,7 @@ static void write_constructor(struct writer *writer, const struct gt_node_row *r
 	write_base_name(writer, row->a);
 }
 
-/* What has no right part; types are not here. */
+/* Writers of nodes that have no right part; types are not here. */
 static void (*const writers[])(struct writer *writer, const struct gt_node_row *row) = {
 	[GT_NODE_NAME] = write_text,
 	[GT_NODE_LIST] = write_list_of,

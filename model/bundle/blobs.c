@@ -15,7 +15,7 @@
 #include "format/recording.h"
 #include "model/bundle/bundle.h"
 
-/* Of zstd's window, as a power of 2: what a frame may take of memory, whatever it says. */
+/* Limit of zstd's window, as a power of 2: a frame takes no more memory, whatever it says. */
 #define MOST_WINDOW 24
 
 #define PIECE       ((size_t)1 << 17)

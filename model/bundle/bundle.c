@@ -19,7 +19,7 @@
 #include "model/json/walk.h"
 
 /*
- * What no bundle has more of. Objects and lists bound the memory that a text takes when it is read;
+ * Limits of any bundle. Objects and lists bound the memory that a text takes when it is read;
  * GPUs have 57 bits of addresses at most.
  */
 #define MOST_ENTRY    ((size_t)1 << 22) /* bytes of text; a number of 2 takes 32 in memory */
@@ -481,7 +481,7 @@ struct side {
 	uint64_t slice_pitch;
 };
 
-/* What is left behind the rows of the first slice, of so many bytes. */
+/* Takes the rows of the first slice off the bytes that are left; false: they do not fit. */
 static bool has_rows(const struct gt_bundle_step *step, const struct side *side, uint64_t *left)
 {
 	if (step->bytes > *left)
@@ -792,7 +792,7 @@ static void check_array_of(struct reader *reader, const struct gt_bundle_object 
 		refuse(reader, "memory %u has no level %u", object->memory, object->level);
 }
 
-/* What linear and pitch take of their memory. */
+/* Checks the part of its memory that a linear or pitch object takes. */
 static void check_elements_of(struct reader *reader, const struct gt_bundle_object *object)
 {
 	const struct gt_bundle_memory *memory = &reader->bundle->memory.rows[object->memory];

@@ -163,7 +163,7 @@ struct gt_bundle_origin {
 	uint32_t sm_count;
 	uint64_t memory_bytes;
 	uint32_t sm_clock_mhz; /* in the program, when it was captured; 0: not measured */
-	/* Of the program's launches of that function in that shape that were not captured. */
+	/* The program's launches of that function in that shape that were not captured. */
 	uint64_t job_ns; /* median */
 	uint32_t job_launches;
 	int64_t local_bytes; /* memory for local variables that the launch needed; -1: not known */

@@ -43,7 +43,7 @@ static void add_handles(struct gt_excerpt *excerpt)
 	}
 }
 
-/* Of the sequence's figures those that are the step's own. */
+/* Sets those of the sequence's figures that are the step's own. */
 static void set_origin(struct gt_excerpt *excerpt, const struct gt_bundle_step *step)
 {
 	struct gt_bundle_origin *origin = &excerpt->bundle.origin;
@@ -61,7 +61,7 @@ void gt_excerpt_init(struct gt_excerpt *excerpt, const struct gt_bundle *whole, 
 	struct gt_bundle_step *added;
 
 	*excerpt = (struct gt_excerpt){.bundle = *whole, .whole = whole, .step = step};
-	/* What is the excerpt's own; all else is the same for any step. */
+	/* The excerpt's own parts; all else is the same for any step. */
 	memset(&excerpt->bundle.memory, 0, sizeof(excerpt->bundle.memory));
 	memset(&excerpt->bundle.pointers, 0, sizeof(excerpt->bundle.pointers));
 	memset(&excerpt->bundle.handles, 0, sizeof(excerpt->bundle.handles));

@@ -9,8 +9,8 @@
 
 /*
  * One step of a bundle as a bundle of its own, which whoever runs a launch again need not know.
- * What memory holds before and after that step nobody recorded: it is held here once the whole
- * bundle was run (replay/verify/rehearsal.h). Until then it holds what it did before the first
+ * Memory contents before and after that step were not recorded: they are held here once the whole
+ * bundle was run (replay/verify/rehearsal.h). Until then memory holds what it did before the first
  * step, and nothing is known of it afterwards.
  */
 struct gt_excerpt {
@@ -24,8 +24,8 @@ void gt_excerpt_init(struct gt_excerpt *excerpt, const struct gt_bundle *whole, 
 void gt_excerpt_release(struct gt_excerpt *excerpt);
 
 /*
- * What a memory holds before the step and after it, with addresses as in the program; both become
- * the excerpt's, of gt_allocate. before NULL: what it did before the first step; after NULL: the
+ * Contents of a memory before the step and after it, with addresses as in the program; both become
+ * the excerpt's, of gt_allocate. before NULL: what it held before the first step; after NULL: the
  * same as before.
  */
 void gt_excerpt_hold(struct gt_excerpt *excerpt, size_t memory, uint8_t *before, uint8_t *after);

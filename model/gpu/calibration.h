@@ -12,8 +12,8 @@
 struct gt_error;
 
 /*
- * What gputrace calibrate measured of a GPU, and its file: JSON with one or more GPUs. It lies in
- * the user's data folder, in recordings, and in gputrace itself for GPUs of the same model.
+ * Measurements of a GPU by gputrace calibrate, and their file: JSON with one or more GPUs. It lies
+ * in the user's data folder, in recordings, and in gputrace itself for GPUs of the same model.
  */
 
 #define GT_CALIBRATION_VERSION   1         /* of the file's format */

@@ -31,7 +31,7 @@ struct gt_ceiling_pair {
 
 extern const char *const gt_ceiling_names[GT_CEILINGS];
 
-/* Of a GPU, and not of its links to others. */
+/* Ceilings of a GPU, not of its links to others. */
 struct gt_ceiling_pair gt_ceilings_of(const struct gt_trace *trace, gt_id device,
                                       enum gt_ceiling_name name);
 

@@ -7,7 +7,7 @@
 struct gt_device;
 
 /*
- * What a GPU could do at most by what the driver says of it: clocks at their peak, width of its
+ * Theoretical ceiling of a GPU by what the driver says of it: clocks at their peak, width of its
  * memory bus, multiprocessors and what each does in a cycle (model/gpu/data_sheet.def), lanes of
  * PCIe. NAN: its maker does not say, or the driver did not.
  */

@@ -21,14 +21,14 @@ struct gt_device_clocks {
 struct gt_device_clocks gt_device_clocks_of(const struct gt_trace *trace, gt_id process,
                                             gt_id device);
 
-/* Of %globaltimer where it was not seen how it goes on: the coarsest that is known of GPUs. */
+/* Step of %globaltimer where its steps were not seen: the coarsest that is known of GPUs. */
 #define GT_COARSEST_STEP_NS 1024
 
 /* The row that holds at a moment, or the nearest one. There are rows. */
 const struct gt_device_clock *gt_device_clock_at(const struct gt_device_clocks *clocks,
                                                  gt_time time_ns);
 
-/* Of a reading of %globaltimer below 2^62. There are rows. */
+/* Time of a reading of %globaltimer below 2^62. There are rows. */
 gt_time gt_device_time(const struct gt_device_clocks *clocks, uint64_t globaltimer);
 
 /*

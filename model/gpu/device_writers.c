@@ -6,7 +6,7 @@
 
 #include "model/index.h"
 
-/* What a writer is told by: without padding, as gt_index wants it. */
+/* Key of a writer: without padding, as gt_index wants it. */
 struct key {
 	gt_id process;
 	gt_id device;

@@ -36,8 +36,8 @@ void gt_module_index_init(struct gt_module_index *index, const struct gt_trace *
 void gt_module_index_release(struct gt_module_index *index);
 
 /*
- * The row of functions; GT_NONE: not known. Of different modules that were read, one whose function
- * takes what the kernel took is chosen, if no other does.
+ * The row of functions; GT_NONE: not known. Among different modules that were read, the only one
+ * whose function takes what the kernel took is chosen.
  */
 gt_id gt_module_index_find(const struct gt_module_index *index, const struct gt_kernel *kernel);
 

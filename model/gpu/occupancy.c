@@ -8,7 +8,7 @@
 #include "model/trace.h"
 
 /*
- * What the device row does not say: how a multiprocessor deals its resources out, by compute
+ * Facts that the device row lacks: how a multiprocessor deals its resources out, by compute
  * capability. CUDA C++ Programming Guide, appendix "Compute Capabilities", and the figures the
  * toolkit's own occupancy header uses (cuda_occupancy.h, checked by test_occupancy.c).
  */

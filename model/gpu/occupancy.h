@@ -8,7 +8,7 @@ struct gt_device;
 struct gt_launch_shape;
 struct gt_trace;
 
-/* What keeps more blocks from fitting on one multiprocessor at a time. */
+/* The limit that keeps more blocks from fitting on one multiprocessor at a time. */
 enum gt_occupancy_limit {
 	GT_LIMIT_UNKNOWN, /* the device's limits were not recorded */
 	GT_LIMIT_WARPS,
@@ -74,8 +74,8 @@ uint32_t gt_multiprocessors_of(const struct gt_trace *trace, uint32_t stream, ui
 /*
  * Registers of a thread that launches take of code that was compiled for so many. CUPTI shows no
  * fewer than 16, as Nsight Compute does (seen on sm_86 and sm_90), and from there on what the
- * compiler says, not rounded up to what warps are given. What calls functions of the driver's own,
- * as a launch of a graph in a kernel, takes more.
+ * compiler says, not rounded up to what warps are given. Code that calls functions of the driver's
+ * own, as a launch of a graph in a kernel, takes more.
  */
 uint32_t gt_launched_registers(uint32_t compiled);
 

@@ -8,7 +8,7 @@
 
 enum { BLOCK_THREADS = 1024 }; /* most, of every compute capability */
 
-/* What is looked for: more blocks of a launch on a multiprocessor. */
+/* Goal of the search: more blocks of a launch on a multiprocessor. */
 struct wanted {
 	const struct gt_device *device;
 	const struct gt_launch_shape *shape;

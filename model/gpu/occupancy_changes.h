@@ -8,9 +8,9 @@
 #include "model/gpu/occupancy.h"
 
 /*
- * What lets more of a launch be resident on a multiprocessor, by the calculator of
+ * Changes that let more of a launch be resident on a multiprocessor, by the calculator of
  * model/gpu/occupancy.h. Blocks come and go whole, so only changes that are large enough for one
- * more count. What they would bring in time nobody knows from the launch alone.
+ * more count. The launch alone does not tell their effect on time.
  */
 enum gt_change_kind {
 	GT_CHANGE_CONFIGURATION, /* shared memory that the level-1 cache has now */

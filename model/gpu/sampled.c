@@ -17,7 +17,7 @@ struct piece {
 	size_t longest;
 };
 
-/* What ran on one GPU. */
+/* Work that ran on one GPU. */
 struct work {
 	gt_array(struct piece) pieces; /* in order of their start */
 	gt_time *ends_ns;              /* of all of them, sorted */
@@ -55,7 +55,7 @@ static void add_piece(struct work *work, const struct gt_activity *activity)
 	}
 }
 
-/* Of every GPU, by row of devices. */
+/* Work of every GPU, by row of devices. */
 static struct work *gather_work(const struct gt_trace *trace)
 {
 	struct work *works = gt_allocate(trace->devices.count * sizeof(*works));
@@ -96,7 +96,7 @@ static enum gt_sampled_place place_of(const struct work *work, gt_time start_ns,
 
 	if (begun == 0 || begun <= ended || !work->pieces.rows)
 		return GT_SAMPLED_IDLE;
-	/* Of those that had begun by its end only one has not ended by its start: the last to end. */
+	/* Only one of those begun by its end has not ended by its start: the last to end. */
 	piece = &work->pieces.rows[work->pieces.rows[begun - 1].longest];
 	if (begun - ended > 1 || piece->kernel == GT_NONE || piece->start_ns > start_ns ||
 	    piece->end_ns < end_ns)
@@ -144,7 +144,7 @@ static bool is_length(const struct gt_trace *trace, const struct gt_counter *cou
 	       counter->place < trace->series.rows[counter->series].column_count;
 }
 
-/* Of several columns of lengths that a damaged recording gives a series the first one counts. */
+/* The first column of lengths counts where a damaged recording gives a series several. */
 static void find_series(struct gt_sampled_list *list, const struct gt_trace *trace)
 {
 	gt_array_each(const struct gt_counter, counter, &trace->counters) {
@@ -188,7 +188,7 @@ void gt_sampled_list_init(struct gt_sampled_list *list, const struct gt_trace *t
 		place_all(list, trace);
 }
 
-/* What of one GPU runs at the time of a sample. */
+/* Work of one GPU that runs at the time of a sample. */
 struct sweep {
 	const struct gt_sampled_groups *groups;
 	gt_id device;

@@ -10,9 +10,9 @@
 
 /*
  * Hardware counters that a GPU sampled of itself: series whose column GT_COUNTER_SPAN says how long
- * each sample is. What a sample counted belongs to a kernel only when it lies wholly in one
- * execution of it and nothing else, no kernel, copy, fill or graph, ran on the GPU at any time of
- * the sample; other samples are nobody's.
+ * each sample is. A sample belongs to a kernel only when it lies wholly in one execution of the
+ * kernel and nothing else, no kernel, copy, fill or graph, ran on the GPU at any time of the
+ * sample; other samples are nobody's.
  */
 
 enum gt_sampled_place {
@@ -30,7 +30,7 @@ struct gt_sampled {
 	gt_id *kernels; /* of each sample: the row of kernels, GT_NONE where it is not one kernel's */
 };
 
-/* All of a trace. What filters took out of it is not seen to have run. */
+/* All of a trace. Work that filters took out of it is not seen to have run. */
 struct gt_sampled_list {
 	struct gt_sampled *rows;
 	size_t count;
@@ -47,8 +47,8 @@ const struct gt_sampled *gt_sampled_of(const struct gt_sampled_list *list,
                                        const struct gt_counter *counter);
 
 /*
- * What kernels are sorted into: groups, which may lie in one another, as NVTX ranges do. What is
- * around a group has a smaller number than it.
+ * Groups that kernels are sorted into. They may lie in one another, as NVTX ranges do. An outer
+ * group has a smaller number than those inside it.
  */
 struct gt_sampled_groups {
 	const gt_id *of_kernel; /* by row of kernels; GT_NONE: it is in none */

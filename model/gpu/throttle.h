@@ -26,7 +26,7 @@ enum gt_throttle {
 /* The name of a single bit, "sw_power_cap"; "unknown" for one that is not in the list. */
 const char *gt_throttle_name(uint64_t reason);
 
-/* What a single bit means, as the end of a sentence: "the power limit is reached". */
+/* Meaning of a single bit, as the end of a sentence: "the power limit is reached". */
 const char *gt_throttle_help(uint64_t reason);
 
 /*

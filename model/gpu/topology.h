@@ -5,7 +5,7 @@
 #include "model/trace.h"
 
 /*
- * What connects the GPUs of a trace, where gputrace run asked their machines (tables numa_nodes,
+ * Connections of the GPUs of a trace, where gputrace run asked their machines (tables numa_nodes,
  * pci_devices, gpu_pairs). Rows point into the trace. Rates are bytes a second one way, as the
  * driver states them of the links.
  */

@@ -136,7 +136,7 @@ static gt_id parent_of(const struct path *path, const struct place *place)
 	return node < trace->graph_nodes.count ? path->paths->places[node] : GT_NONE;
 }
 
-/* What is inside of nothing, or of itself as damage has it, is on top. */
+/* A place inside of nothing, or of itself as damage has it, is on top. */
 static uint32_t find_parents(struct path *path)
 {
 	uint32_t deepest = 0;
@@ -269,7 +269,7 @@ static void walk(struct path *path, uint32_t depth)
 	}
 }
 
-/* What stands at one level of one graph. */
+/* Places at one level of one graph. */
 struct row {
 	gt_id parent;
 	uint32_t level;
@@ -456,7 +456,7 @@ static void ask(struct passage *passage, gt_id place, unsigned end, gt_id whom)
 	*gt_array_push(&passage->left) = 2 * place + end;
 }
 
-/* What the begin of a place waits for; edges are in the order of to here. */
+/* Asks for all that the begin of a place waits for; edges are in the order of to here. */
 static void ask_before(struct passage *passage, const struct gt_graph_edge *by_to,
                        const size_t *first_to, gt_id place, gt_id whom)
 {

@@ -12,8 +12,8 @@
 /*
  * How long an executable CUDA graph takes at the least, and how much of it could run at a time: the
  * longest way through the dependencies of its nodes, each as long as it ran. The nodes of an
- * executable graph are clones: they depend on each other as their originals do. What is inside of a
- * child graph or a conditional node is a way through that node.
+ * executable graph are clones: they depend on each other as their originals do. Nodes inside of a
+ * child graph or a conditional node are a way through that node.
  */
 struct gt_critical_paths;
 

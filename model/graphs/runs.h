@@ -9,7 +9,7 @@
 #include "model/work/intervals.h"
 
 /*
- * What launches of CUDA graphs did on the GPU: kernels, copies and fills with times that belong to
+ * GPU work of CUDA graph launches: kernels, copies and fills with times that belong to
  * the launch's API call, or the launch as a whole where that is all that was recorded.
  */
 struct gt_graph_run {

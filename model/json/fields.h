@@ -61,7 +61,7 @@ struct gt_json_field {
 		.words = (list)                                                                    \
 	}
 
-/* What is being read, and the first thing that is wrong with it. */
+/* The place that is being read, and the first error. */
 struct gt_json_reading {
 	const char *file;
 	const char *list; /* whose entry is being read; NULL: none */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the column "kind" of accesses says; the numbers are those of captures. */
+/* Values of the column "kind" of accesses; the numbers are those of captures. */
 enum gt_access_kind {
 #define ACCESS_KIND(name, number, words, writes) GT_ACCESS_##name = (number),
 #include "format/kinds/access.def"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the columns "kind" and "type" of CUDA graphs, their nodes and calls say. */
+/* Values of the columns "kind" and "type" of CUDA graphs, their nodes and calls. */
 
 /* How a graph was made. The values are not in any file. */
 enum gt_graph_kind {

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* What the column "kind" of memory_calls and allocations says; the numbers are those of captures. */
+/* Values of "kind" in memory_calls and allocations; the numbers are those of captures. */
 enum gt_memory_call_kind {
 #define MEMORY_KIND(name, number, does, space, words) GT_MEMORY_CALL_##name = (number),
 #include "format/kinds/memory.def"
@@ -13,7 +13,7 @@ enum gt_memory_call_kind {
 /* Whether something is there after the call that was not there before, or is gone. */
 enum gt_memory_does { GT_MEMORY_MAKES, GT_MEMORY_ENDS, GT_MEMORY_TELLS };
 
-/* What it is known by: each has numbers of its own. */
+/* Space of its identifier: each space has numbers of its own. */
 enum gt_memory_space {
 	GT_MEMORY_SPACE_NONE,
 	GT_MEMORY_SPACE_POINTER,

@@ -4,8 +4,8 @@
 #include "model/kinds/memory.h"
 
 /*
- * The default pool of a device has no handle that a call names. Of one with a handle that has no
- * device the memory is the host's.
+ * The default pool of a device has no handle that a call names. Memory of a pool with a
+ * handle and no device is the host's.
  */
 static enum gt_memory_owner owner_of_ordered(const struct gt_allocation *allocation)
 {

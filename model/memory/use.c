@@ -17,7 +17,7 @@ struct intake {
 	uint32_t last_number;
 };
 
-/* What is known of one row, of either table. */
+/* Known times of one row, of either table. */
 struct lifetime {
 	gt_time begin_ns;
 	gt_time end_ns;

@@ -45,7 +45,7 @@ struct gt_memory_moment {
 	            */
 };
 
-/* What a holder has at a moment. */
+/* Memory that a holder has at a moment. */
 struct gt_memory_live {
 	gt_size bytes;
 	uint64_t count;
@@ -64,15 +64,15 @@ struct gt_memory_use {
 };
 
 /*
- * Of a view's rows and window: what was there before the window begins with it, what ends after it
- * does not end. The view and its trace must outlive it. 40 bytes a row, and the time to sort them.
+ * Takes a view's rows and window: rows from before the window begin with it, rows that end after
+ * it do not end. The view and its trace must outlive the use. 40 bytes a row, and the time to sort
+ * them.
  */
 void gt_memory_use_init(struct gt_memory_use *use, const struct gt_view *view);
 void gt_memory_use_release(struct gt_memory_use *use);
 
 /*
- * Returns 1 with the next step, or 0 at the end. What ends at the same time as others begin ends
- * first.
+ * Returns 1 with the next step, or 0 at the end. Rows that end when others begin end first.
  */
 int gt_memory_use_next(struct gt_memory_use *use, struct gt_memory_step *step);
 

@@ -40,7 +40,7 @@ static const char *function_of(const char *full_name)
 	return full_name + first;
 }
 
-/* What has parameters, or is mangled too strangely to be read, was compiled from C++. */
+/* A kernel whose name has parameters, or cannot be demangled, was compiled from C++. */
 static enum gt_kernel_origin unmatched(const char *full_name)
 {
 	return strchr(full_name, '(') || strncmp(full_name, "_Z", 2) == 0 ? GT_ORIGIN_other

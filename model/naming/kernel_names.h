@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * What the names of kernels tell, by lists of patterns: what a kernel is for, and whose it is. They
- * are the columns family and origin of launch_shapes.
+ * Facts that names of kernels tell, by lists of patterns: what a kernel is for, and whose it is.
+ * They are the columns family and origin of launch_shapes.
  */
 
 enum gt_family {

@@ -7,7 +7,7 @@
 #include "model/trace.h"
 
 /*
- * What people are shown of things that have a number, and a name where the program gave them one
+ * Readable labels of things that have a number, and a name where the program gave them one
  * through NVTX. The rows must be there.
  */
 enum { GT_LABEL_BYTES = 192 };

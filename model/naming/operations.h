@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * What frameworks say of themselves by NVTX ranges, read from the text: modules of PyTorch and
+ * Parts that frameworks name by NVTX ranges, read from the text: modules of PyTorch and
  * optimizers as run --pytorch names them (python/gputrace_pytorch.py), PyTorch's operations as
  * emit_nvtx writes them (torch/csrc/profiler/util.cpp: "aten::mm, seq = 12, op_id = 34"), modules
  * and instructions of HLO as XLA does (xla/backends/gpu/runtime/annotation.cc:
@@ -39,7 +39,7 @@ struct gt_operation gt_operation_of(const char *domain, const char *text);
 /* For people: "forward", "backward" or "". Constant. */
 const char *gt_direction_name(enum gt_direction direction);
 
-/* What sort of an instruction of HLO it is. */
+/* Category of an HLO instruction. */
 enum gt_hlo_category {
 #define CATEGORY(name, text) GT_HLO_##name,
 #include "model/naming/hlo_categories.def"
@@ -49,7 +49,7 @@ enum gt_hlo_category {
 /* By the patterns of hlo_categories.def from its name, and from its text where that is known. */
 enum gt_hlo_category gt_hlo_category_of(const char *instruction, const char *text);
 
-/* Of a kernel whose instruction is not known, by its family and origin. */
+/* Category of a kernel whose instruction is not known, by its family and origin. */
 enum gt_hlo_category gt_hlo_category_of_kernel(uint32_t family, uint32_t origin);
 
 /* For people; "other" for a number that is none. Constant. */

@@ -16,7 +16,7 @@
  * words are told by their looks; those that nobody knows are left out.
  */
 
-/* What a word of such a name says, where the whole word is known. */
+/* Meaning of a word of such a name, where the whole word is known. */
 static const struct known {
 	const char *word;
 	const char *text;
@@ -30,14 +30,14 @@ static const struct known {
 	{"ctf32", "ctf32"},   {"ue8m0xe4m3", "mxfp8"}, {"ue8m0xe2m1", "mxfp4"},
 };
 
-/* What one letter before "gemm" says. */
+/* Meaning of one letter before "gemm". */
 static const struct {
 	char letter;
 	const char *type;
 } letters[] = {{'s', "fp32"},  {'d', "fp64"},  {'h', "fp16"},
                {'c', "cfp32"}, {'z', "cfp64"}, {'i', "int8"}};
 
-/* What nvjet's letters say of the types. */
+/* Types that nvjet's letters stand for. */
 static const struct {
 	char letter;
 	const char *type;

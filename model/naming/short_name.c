@@ -243,7 +243,7 @@ static bool write_place(struct writer *writer, const char **form, struct gt_name
 	write_type(writer, argument);
 	writer->bare = bare;
 	*form += length + 1;
-	/* What leaves nothing needs no comma. */
+	/* An argument that leaves no text needs no comma. */
 	if (writer->length == at && strncmp(*form, ", ", 2) == 0)
 		*form += 2;
 	else if (writer->length == at && at >= 2 && strncmp(writer->text + at - 2, ", ", 2) == 0)

@@ -7,7 +7,7 @@
 #include "model/trace.h"
 
 /*
- * What a kernel is called where people read it. The collector makes the short names once for a
+ * Name of a kernel where people read it. The collector makes the short names once for a
  * trace (column short_name of launch_shapes); everybody who shows a kernel asks gt_shape_name.
  */
 
@@ -27,7 +27,7 @@ enum { GT_SHORT_NAME_MOST = 256 };
 size_t gt_short_name(const char *full, char *text, size_t size);
 
 /*
- * What a kernel is called whatever its template arguments, its tile or its number: reduce_kernel of
+ * Name of a kernel without its template arguments, its tile and its number: reduce_kernel of
  * "reduce_kernel<sum, float>", gemm of "gemm 128x64x32 tn bf16", triton_red_fused_add of
  * "triton_red_fused_add_0". Cut off where size ends.
  */

@@ -7,7 +7,7 @@
 #include "model/path/edges.h"
 #include "model/work/activity.h"
 
-/* What nobody recorded, but the times tell. */
+/* Edges that nobody recorded, but the times tell. */
 
 /* ---- threads that hand over to each other ---- */
 
@@ -31,7 +31,7 @@ enum {
 	LOOKED_AT = 64, /* threads that called last: more are not looked at */
 };
 
-/* Of the other threads the call that returned last before a moment. */
+/* The call of another thread that returned last before a moment. */
 static gt_id last_of_others(const struct threads *threads, gt_id thread, gt_time at_ns)
 {
 	const struct gt_trace *trace = threads->path->trace;
@@ -137,7 +137,7 @@ struct running {
 	gt_time end_ns;
 };
 
-/* What runs side by side on one GPU: kernels, or copies in one direction. */
+/* Work that runs side by side on one GPU: kernels, or copies in one direction. */
 struct room {
 	struct gt_minima ends;          /* by place; INT64_MAX: it is free */
 	gt_array(struct running) items; /* by place: what runs there */

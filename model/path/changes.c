@@ -45,7 +45,7 @@ static void order_to(struct gt_path_changes *changes, gt_point point)
 	}
 }
 
-/* Nothing is in the order after this. What was at begin_ns, or before, stays as it was recorded. */
+/* Nothing is in the order after this. Points at begin_ns, or before, stay as they were recorded. */
 static void begin_order(struct gt_path_changes *changes, gt_time begin_ns)
 {
 	changes->turn += 2;

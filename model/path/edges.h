@@ -11,18 +11,18 @@ void gt_path_add_edge(struct gt_path *path, gt_id from, gt_point to, enum gt_pat
                       bool assumed);
 void gt_path_sort_extras(struct gt_path *path);
 
-/* Of a call that launched a graph the item that ended last of it; GT_NONE: it launched none. */
+/* The item that ended last of the graph that a call launched; GT_NONE: it launched none. */
 gt_id gt_path_last_of_launch(const struct gt_path *path, gt_id api_call);
 
 /* Streams, graphs and the default stream's rules. */
 void gt_path_add_streams(struct gt_path *path);
 
-/* What calls and streams waited for. */
+/* Waits of calls and streams. */
 void gt_path_add_waits(struct gt_path *path);
 
 /*
- * What nobody recorded: threads that hand over to each other; once extras are in order, room on the
- * GPU, and what waits were for of which that is not known.
+ * Edges that nobody recorded: threads that hand over to each other; once extras are in order, room
+ * on the GPU, and what waits were for where that is not known.
  */
 void gt_path_add_threads(struct gt_path *path);
 void gt_path_add_room(struct gt_path *path);

@@ -63,7 +63,7 @@ struct gt_step gt_path_step(const struct gt_path *path, gt_id item)
 	return (struct gt_step){tables[table], (gt_id)(item - path->first[table])};
 }
 
-/* What the tables have in common. */
+/* Common fields of the tables. */
 struct item {
 	gt_time start_ns;
 	gt_time end_ns;
@@ -388,7 +388,7 @@ static int by_value(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Of the edges to the begin of work the one that came last by far, and how long after it that was. */
+/* The edge to the begin of work that came last by far, and how long after it the work began. */
 static bool is_clear(const struct gt_path *path, gt_point to, struct gt_path_edge *last,
                      gt_time *lag_ns)
 {
@@ -415,7 +415,7 @@ static bool is_clear(const struct gt_path *path, gt_point to, struct gt_path_edg
 	return *lag_ns >= 0 && (second_ns == INT64_MIN || latest_ns - second_ns > CLEAR_NS);
 }
 
-/* What takes longer than this is not usual, however often it is so. */
+/* A longer lag than this is not usual, however often it occurs. */
 static gt_time most_of(enum gt_path_edge_kind kind)
 {
 	enum { LAUNCH_MOST_NS = 20000, OTHER_MOST_NS = 10000 };
@@ -556,8 +556,7 @@ static enum gt_path_kind kind_of_call(const struct gt_path *path, gt_id item)
 	                                                                    : GT_PATH_OF_CALL;
 }
 
-/* What is usual goes by its own name; what is longer by far is a delay, but for the call's own
- * time. */
+/* A usual lag goes by its own name; a far longer one is a delay, but for the call's own time. */
 static bool is_long(gt_time lag_ns, gt_time typical_ns)
 {
 	enum { MANY = 4, SOME_NS = 20000 };

@@ -12,12 +12,12 @@
 #include "model/trace.h"
 
 /*
- * What waited for what, from one end of a trace to the other: API calls in the order of their
- * threads, work on GPUs in the order of its streams and graphs, and what ties both together. Each
- * call and each piece of work is an item with two points, its begin and its end. A point comes
- * after one or several others, and the one that it really waited for is the one that was there
- * last: going back from the last point of all, from each to the one it waited for, gives the path
- * that set the time. Calls inside other calls are parts of these.
+ * Dependencies from one end of a trace to the other: API calls in the order of their threads,
+ * work on GPUs in the order of its streams and graphs, and what ties both together. Each call and
+ * each piece of work is an item with two points, its begin and its end. A point comes after one or
+ * several others, and the one that it really waited for is the one that was there last: going back
+ * from the last point of all, from each to the one it waited for, gives the path that set the time.
+ * Calls inside other calls are parts of these.
  *
  * 4 bytes for each call and piece of work, and 12 for each edge that is not program or stream
  * order; changes of it (model/path/changes.h) take 38 more.
@@ -39,7 +39,7 @@ enum gt_path_edge_kind {
 	GT_PATH_EDGE_KINDS,
 };
 
-/* What the time between two points of the path went into. */
+/* Uses of the time between two points of the path. */
 enum gt_path_kind {
 	GT_PATH_OF_KERNEL, /* kernels */
 	GT_PATH_OF_GRAPH,  /* graphs that were recorded as a whole */

@@ -27,7 +27,7 @@ static gt_id *numbers(size_t count)
 	return made;
 }
 
-/* What is around a chosen range is not asked for where that is chosen itself. */
+/* A chosen range inside another chosen range is not asked for by itself. */
 static void find_ranges(struct gt_path_spans *spans, const struct gt_trace *trace)
 {
 	struct gt_ranges ranges;

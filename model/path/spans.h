@@ -5,7 +5,7 @@
 #include "model/path/path.h"
 
 /*
- * What a filter left to be shown. The path goes through all that happened; its time is that of the
+ * Rows that a filter left. The path goes through all that happened; its time is that of the
  * processes that are shown, and of what begins in the window.
  */
 struct gt_path_shown {
@@ -15,9 +15,9 @@ struct gt_path_shown {
 };
 
 /*
- * What a path is asked for: the whole time of each process, or of each chosen NVTX range the time
- * from its begin until it had ended and all that was asked for inside it was done. Ranges are those
- * that are GT_CHOSEN.
+ * Time that a path is asked for: all of each process, or of each chosen NVTX range the time from
+ * its begin until it had ended and all that was asked for inside it was done. Ranges are those that
+ * are GT_CHOSEN.
  */
 struct gt_path_span {
 	struct gt_interval window;

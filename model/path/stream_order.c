@@ -9,10 +9,10 @@
 
 enum { ROW_BITS = 30 };
 
-/* Of gt_activity_tables the first ones: without graphs that were recorded as a whole, and all. */
+/* The first of gt_activity_tables: without graphs that were recorded as a whole, and all. */
 enum { PLAIN_TABLES = GT_ACTIVITY_GRAPH, WHOLE_TABLES = GT_ACTIVITY_TYPES };
 
-/* What the tables have in common. */
+/* Common fields of the tables. */
 struct activity {
 	gt_time start_ns;
 	gt_time end_ns;
@@ -100,7 +100,7 @@ static void put_step(struct gt_stream_order *order, gt_id stream, uint32_t packe
 	order->steps[order->ends[stream]++] = packed;
 }
 
-/* Of equal ones the first to start: kernels of one graph launch. */
+/* Equal ones are in the order of their start: kernels of one graph launch. */
 static int compare(const void *a, const void *b, void *context)
 {
 	const struct gt_trace *trace = ((const struct gt_stream_order *)context)->trace;

@@ -9,7 +9,7 @@
 #include "model/trace.h"
 
 /*
- * What each stream did, in the order in which it was given: kernels, copies and fills of a stream
+ * Work of each stream, in the order in which it was given: kernels, copies and fills of a stream
  * run one after the other, so that the one before is what each of them had to wait for first. The
  * edges of a trace are what comes on top of that. 4 bytes for each activity of a chosen stream.
  */

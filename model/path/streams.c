@@ -6,18 +6,18 @@
 
 #include "model/graphs/order.h"
 
-/* What CUpti_ActivityStreamFlag says of streams. */
+/* Values of CUpti_ActivityStreamFlag. */
 enum {
 	STREAM_NOT_KNOWN = 0,
 	STREAM_BLOCKING = 1, /* it and the default stream wait for each other */
 };
 
-/* What is known of the streams while edges are made. */
+/* State of the streams while edges are made. */
 struct streams {
 	struct gt_path *path;
 	const struct gt_trace *trace;
 	struct gt_stream_order order;
-	/* Of graphs: */
+	/* For graphs: */
 	struct gt_graph_order nodes;
 	gt_id *item_of_node; /* by row of graph_nodes: in the launch at hand; GT_NONE */
 };
@@ -158,7 +158,7 @@ static void add_nodes(struct streams *streams, struct group *group)
 	}
 }
 
-/* What is not known to depend on anything ran after what had ended when it began, as it seems. */
+/* Work without a known dependency ran, it seems, after the work that had ended when it began. */
 static void add_unknown(struct streams *streams, struct group *group)
 {
 	for (size_t i = group->first; i < group->end; i++) {
@@ -341,7 +341,7 @@ static int by_context(const void *a, const void *b)
 	return (left->stream > right->stream) - (left->stream < right->stream);
 }
 
-/* Of one context. */
+/* Adds the default stream's rules in one context. */
 static void add_default_of(struct streams *streams, const struct follower *followers, size_t count,
                            gt_id *last)
 {

@@ -18,8 +18,8 @@ struct waiter {
 };
 
 /*
- * What a waiter waits for next: streams that were given something since one of its waits found all
- * of it done. Each has its own list: what one of them waited for another one waits for, too.
+ * Streams that a waiter waits for next: those given something since one of its waits found all of
+ * it done. Each waiter has its own list: what one of them waited for another one waits for, too.
  */
 struct waiter_list {
 	gt_id first;  /* stream; GT_NONE: none */
@@ -111,7 +111,7 @@ static void add_linked(struct waits *waits, const struct gt_edge *edge)
 		waits->path->shared += waits->path->extras.count - known;
 }
 
-/* What a stream waited for, and the next step that it was given; false: it has none of both. */
+/* The step that a stream waited for, and the next step it was given; false: one is missing. */
 static bool find_pair(const struct waits *waits, const struct gt_sync *sync,
                       const struct gt_sync *record, struct gt_step *from, struct gt_step *to)
 {
@@ -127,7 +127,7 @@ static bool find_pair(const struct waits *waits, const struct gt_sync *sync,
 	return true;
 }
 
-/* What a wait is for, as the order of streams has it; false: it is for none of a stream's steps. */
+/* The step that a wait is for, in the order of streams; false: it is for no step of a stream. */
 static bool find_awaited(const struct waits *waits, const struct gt_sync *sync,
                          struct gt_step *from, struct gt_step *to)
 {

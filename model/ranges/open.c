@@ -68,7 +68,7 @@ gt_id gt_open_range(const struct gt_open_ranges *open, gt_id thread, gt_time at_
 	while (row != GT_NONE && gt_range_end(&ranges[row]) <= at_ns) {
 		const gt_id around = ranges[row].parent;
 
-		/* What is around it has fewer around itself: a damaged trace's circle ends here. */
+		/* A range around it has a smaller depth: a damaged trace's circle ends here. */
 		row = around < open->trace->ranges.count && ranges[around].depth < ranges[row].depth
 		              ? around
 		              : GT_NONE;

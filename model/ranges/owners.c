@@ -28,7 +28,7 @@ struct gt_owner gt_owner_sure(struct gt_owner owner)
 	return owner;
 }
 
-/* Of a node of a graph, and of all that are clones of it. */
+/* Owner of a node of a graph, and of all its clones. */
 static struct gt_owner owner_of_node(const struct gt_trace *trace, gt_id node)
 {
 	const struct gt_graph_node *nodes = trace->graph_nodes.rows;

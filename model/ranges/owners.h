@@ -32,7 +32,7 @@ struct gt_owner gt_owner_of(const struct gt_trace *trace, enum gt_activity_type 
 /* Without a range where that is told by time alone. */
 struct gt_owner gt_owner_sure(struct gt_owner owner);
 
-/* Of an API call. */
+/* Owner of an API call. */
 struct gt_owner gt_owner_of_call(const struct gt_trace *trace, gt_id api_call);
 
 #endif

@@ -19,7 +19,7 @@
 /* Where projected work is told apart by. */
 enum gt_projection_by { GT_PROJECT_STREAMS, GT_PROJECT_DEVICES };
 
-/* What one group of ranges asked for in one place. Work that has no times is in none. */
+/* Work that one group of ranges asked for in one place. Work that has no times is in none. */
 struct gt_projected {
 	gt_id group;
 	gt_id place;           /* row of streams or of devices */
@@ -59,7 +59,7 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 void gt_projection_release(struct gt_projection *projection);
 
 /*
- * Of each range for itself: rows that have a span, place after place, in each in order of their
+ * Rows that have a span, of each range for itself: place after place, in each in order of their
  * start, outer ones before inner ones. The caller frees it with gt_array_free.
  */
 gt_id *gt_projection_order(const struct gt_projection *projection, const struct gt_ranges *ranges,

@@ -9,8 +9,8 @@
 
 /*
  * When no GPU ran any work that was recorded, whatever a filter left to be shown of that work, or
- * none of those that --device chooses: how much of a stretch of time that is. What is not measured
- * (model/work/unmeasured.h) is not quiet.
+ * none of those that --device chooses: how much of a stretch of time that is. Time that is not
+ * measured (model/work/unmeasured.h) is not quiet.
  */
 struct gt_quiet_gap {
 	gt_time start_ns;

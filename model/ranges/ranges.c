@@ -179,7 +179,7 @@ static gt_id path_around(struct gt_ranges *ranges, gt_id around, gt_time at_ns,
 	return path;
 }
 
-/* What is around it has its path already. */
+/* The range around it has its path already. */
 static void place(struct gt_ranges *ranges, gt_id row, gt_id around)
 {
 	const struct gt_range *range = &ranges->trace->ranges.rows[row];

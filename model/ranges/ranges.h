@@ -39,7 +39,7 @@ enum {
 	GT_RANGE_PATH_LEAST_BYTES = 256, /* or so many each */
 };
 
-/* What ranges are called: those of one name, in one domain, in whatever process. */
+/* Name of ranges: those of one name, in one domain, in whatever process. */
 struct gt_range_name {
 	gt_string domain; /* name of it, 0 for the default one */
 	gt_string text;

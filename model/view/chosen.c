@@ -39,7 +39,7 @@ static bool is_kept(const struct cut *cut, int table, gt_id row)
 	return row >= cut->chosen->counts[table] || cut->chosen->stays[table][row];
 }
 
-/* What people choose, and what that is part of: decided first, rows of other tables go with it. */
+/* Things to choose, and what they are part of: decided first, rows of other tables go with them. */
 static const int things[] = {GT_TABLE_processes, GT_TABLE_threads, GT_TABLE_devices,
                              GT_TABLE_contexts,  GT_TABLE_streams, GT_TABLE_launch_shapes};
 
@@ -161,14 +161,14 @@ static bool fill_stays(const struct cut *cut, const struct gt_fill *fill, size_t
 	       is_work_in_range(cut, GT_ACTIVITY_FILL, row);
 }
 
-/* Of a process that is chosen; one that is not known is of none. */
+/* Whether it is of a chosen process; an unknown thread or context is of none. */
 static bool is_of_process(const struct cut *cut, gt_id thread, gt_id context)
 {
 	return cut->filter->processes.count == 0 || stays(cut, GT_TABLE_threads, thread) ||
 	       stays(cut, GT_TABLE_contexts, context);
 }
 
-/* What waits for a stream, or for all of a context, waits for work that stays. */
+/* Whether a wait for a stream, or for all of a context, is for work that stays. */
 static bool waits_for_kept(const struct cut *cut, gt_id stream, gt_id context)
 {
 	if (stream < cut->trace->streams.count)
@@ -345,7 +345,7 @@ static bool counter_stays(const struct cut *cut, const struct gt_counter *counte
 	return is_kept(cut, GT_TABLE_processes, counter->process);
 }
 
-/* What was measured of a launch goes where the launch goes. */
+/* Measurements of a launch go where the launch goes. */
 static bool profiled_launch_stays(const struct cut *cut,
                                   const struct gt_profiled_launch *profiled_launch, size_t row)
 {
@@ -355,7 +355,7 @@ static bool profiled_launch_stays(const struct cut *cut,
 	       is_kept(cut, GT_TABLE_graph_launches, profiled_launch->graph_launch);
 }
 
-/* What was refused has no kernel, and goes where nothing is chosen by kernel or stream. */
+/* A refused launch has no kernel, and goes where nothing is chosen by kernel or stream. */
 static bool captured_launch_stays(const struct cut *cut,
                                   const struct gt_captured_launch *captured_launch, size_t row)
 {
@@ -384,7 +384,7 @@ static bool kernel_counter_stays(const struct cut *cut,
 	       is_kept(cut, GT_TABLE_profiled_launches, kernel_counter->launch);
 }
 
-/* What has no time is 0 there, and no recording goes back to when the machine was started. */
+/* A row without a time has 0 there, and no recording goes back to when the machine was started. */
 static bool in_window(const struct cut *cut, const uint8_t *row)
 {
 	gt_time start_ns;
@@ -394,7 +394,7 @@ static bool in_window(const struct cut *cut, const uint8_t *row)
 	       (start_ns > 0 && start_ns >= cut->window->from_ns && start_ns < cut->window->to_ns);
 }
 
-/* What was measured of a launch is in the window that the launch's work is in. */
+/* Measurements of a launch are in the window that the launch's work is in. */
 static bool has_its_work(int number, const void *row)
 {
 	const struct gt_profiled_launch *profiled = row;
@@ -507,8 +507,8 @@ static void follow_ranges(struct cut *cut)
 }
 
 /*
- * What the work that fits was asked for by and runs on. Waits are for a stream that is chosen;
- * where kernels are chosen, for one that they are on.
+ * API calls that asked for the work that fits, and its streams and contexts. Waits are for a stream
+ * that is chosen; where kernels are chosen, for one that they are on.
  */
 static void follow_work(struct cut *cut)
 {

@@ -311,7 +311,7 @@ bool gt_filter_shape(const struct gt_filter *filter, const struct gt_trace *trac
 	return filter->kernels.count == 0;
 }
 
-/* What there is to choose from, for a sentence: "7, 13 and 4 more". */
+/* Things to choose from, for a sentence: "7, 13 and 4 more". */
 struct choice {
 	char text[320];
 	const char *nearest; /* what was meant, most likely; NULL: there is no telling */
@@ -391,7 +391,7 @@ static struct choice streams_of(const struct gt_trace *trace)
 	return choice;
 }
 
-/* What kernels are called without their template arguments. */
+/* Name of a kernel without its template arguments. */
 struct base {
 	char text[MOST_BYTES + 1];
 };

@@ -96,7 +96,7 @@ static void skip_first(struct gt_range_choice *choice, const struct gt_ranges *r
 	gt_known_release(&counts);
 }
 
-/* What is chosen as one, "step #", is skipped as one. */
+/* Ranges that are chosen as one, "step #", are skipped as one. */
 static void skip(struct gt_range_choice *choice, const struct gt_filter *filter)
 {
 	struct gt_range_folds folds;

@@ -8,7 +8,7 @@
 #include "model/ranges/ranges.h"
 
 /*
- * What someone writes for NVTX ranges: a path as reports show it, else the name of a range
+ * Text that someone writes for NVTX ranges: a path as reports show it, else the name of a range
  * wherever it stands, else either with # for numbers, else a POSIX extended regular expression that
  * fits in a path. Which of these it is only the recording tells: names may hold any characters.
  */

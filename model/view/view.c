@@ -47,7 +47,7 @@ static void take_rows(struct gt_whole *whole, const struct cut *cut, size_t tabl
 		}
 }
 
-/* What the trace had becomes the whole, and the trace has no rows. */
+/* The trace's contents become the whole, and the trace has no rows. */
 static struct gt_whole *put_aside(struct gt_trace *trace)
 {
 	struct gt_whole *whole = gt_allocate(sizeof(*whole));
@@ -62,7 +62,7 @@ static struct gt_whole *put_aside(struct gt_trace *trace)
 	return whole;
 }
 
-/* What the filter says of whole GPUs. */
+/* Notes what the filter says of whole GPUs. */
 static void note_devices(struct gt_whole *whole, const struct cut *cut)
 {
 	const gt_id *shown = whole->shown[GT_TABLE_devices];

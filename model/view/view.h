@@ -11,10 +11,10 @@ struct gt_error;
 struct gt_filter;
 
 /*
- * What reports and exporters work on: a trace, all of it or what a filter left of it to be shown,
+ * Input of reports and exporters: a trace, all of it or what a filter left of it to be shown,
  * and the window that its figures are of. A filter is applied by taking rows out of the trace, so
- * nobody who reads the trace can forget it. What happened besides is in gt_whole_of(trace), for
- * questions that no filter changes (model/whole.h, docs/terms.md).
+ * nobody who reads the trace can forget it. Everything else that happened is in
+ * gt_whole_of(trace), for questions that no filter changes (model/whole.h, docs/terms.md).
  */
 struct gt_view {
 	const struct gt_trace *trace;
@@ -40,9 +40,9 @@ struct gt_view gt_view_of(const struct gt_trace *trace);
 
 /*
  * Takes everything out of the trace that the filter did not choose, and makes a view of the rest.
- * The filter must outlive the view. What stays:
- * - With a window, what starts in it, from <= start < to, also when it ends later. What has no
- *   time to be in a window with, because it had not begun when its process ended, goes.
+ * The filter must outlive the view. These stay:
+ * - With a window, what starts in it, from <= start < to, also when it ends later. Rows without
+ *   a time, because they had not begun when their process ended, go.
  *   Samples of series count as what starts then.
  * - With processes, everything of these processes.
  * - With devices, streams or kernels, the work on the GPU that is on such a device, on such a

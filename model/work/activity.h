@@ -27,7 +27,7 @@ enum gt_work {
 	GT_WORK_FIGURES = GT_WORK_KERNELS | GT_WORK_COPIES | GT_WORK_FILLS,
 	/* When a GPU had something to do; profiled stretches are not in the window at all. */
 	GT_WORK_BUSY = GT_WORK_FIGURES | GT_WORK_GRAPHS,
-	/* What happened, and in which order. */
+	/* All that happened, and in which order. */
 	GT_WORK_ALL = GT_WORK_BUSY | GT_WORK_PROFILED,
 };
 

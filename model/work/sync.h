@@ -7,7 +7,7 @@
 
 #include "model/trace.h"
 
-/* What the column "kind" of syncs and queries says; the numbers are those of captures. */
+/* Values of the column "kind" of syncs and queries; the numbers are those of captures. */
 enum gt_sync_kind {
 #define SYNC_KIND(name, number, words, waits_host) GT_SYNC_##name = (number),
 #include "format/kinds/sync.def"

@@ -7,14 +7,14 @@
 
 /*
  * The stretches that are not measured (docs/terms.md): gputrace held the program up for a launch,
- * for its counters or to capture it. What GPUs did meanwhile says nothing of the program: they were
+ * for its counters or to capture it. GPU work meanwhile says nothing of the program: GPUs were
  * neither busy nor idle.
  */
 struct gt_unmeasured {
 	gt_array(struct gt_interval) list; /* in order of time and apart */
 };
 
-/* Of all that happened, whatever a filter left of the trace. */
+/* Stretches of all that happened, whatever a filter left of the trace. */
 void gt_unmeasured_init(struct gt_unmeasured *unmeasured, const struct gt_trace *trace);
 void gt_unmeasured_release(struct gt_unmeasured *unmeasured);
 
