@@ -10,10 +10,9 @@
 #include "format/cubin.h"
 
 /*
- * The facts in a kept cubin about its functions. NVIDIA describes its sections nowhere: what is
- * read here was compared with what ptxas says of the same code, and what does not fit is left
- * unknown. The file may be an attacker's: lists are bounded by its size, each byte is read a few
- * times.
+ * Facts about a kept cubin's functions. NVIDIA describes its sections nowhere: what is read here
+ * was compared with what ptxas says of the same code, and what does not fit is left unknown. The
+ * file may be an attacker's: lists are bounded by its size, each byte is read a few times.
  */
 struct gt_cubin_text {
 	const char *text; /* in the cubin, not terminated; NULL: none */
