@@ -5,9 +5,8 @@
 
 /*
  * The limits of the recording's GPUs become rows of ceilings: for each GPU those that gputrace
- * calibrate measured of it and gputrace run put into the recording, those that were measured of
- * another GPU of its model and came with gputrace, and those that follow from its clocks and
- * widths.
+ * calibrate measured of it and gputrace run put into the recording, those measured of another GPU
+ * of its model that came with gputrace, and those that follow from its clocks and widths.
  */
 
 static int run(struct gt_collection *collection, struct gt_error *err)

@@ -77,7 +77,7 @@ static void decode_strings(struct gt_decoder *decoder, const struct gt_chunk *ch
 	}
 }
 
-/* Room of the rows that ids in the chunks so far stand for; any id may be a new one. */
+/* Room for the rows that ids in the chunks so far stand for; any id may be a new one. */
 static uint64_t room_of_places(const struct gt_trace *trace)
 {
 	return GT_ROOM_OF_DEVICE * (uint64_t)trace->devices.count +

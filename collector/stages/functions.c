@@ -326,7 +326,7 @@ static void take_launch(struct gt_launch_shape *shape, struct gt_function *funct
 	function->known = GT_FUNCTION_LAUNCHED;
 }
 
-/* Local memory of a launch shape by its kept modules: none if a launch may be of other code. */
+/* Local memory of a launch shape by the kept modules: untold if a launch may be of other code. */
 struct told_local {
 	gt_size bytes;
 	bool is_told;
