@@ -9,8 +9,8 @@
 #include "model/trace.h"
 
 /*
- * Numbers of things of the trace in the file. Perfetto joins by these numbers over the whole file,
- * whatever process or GPU they come from, and says nothing when two things share one.
+ * Numbers that the file has for things of the trace. Perfetto joins by these numbers over the whole
+ * file, whatever process or GPU they come from, and says nothing when two things share one.
  */
 struct gt_ids {
 	const struct gt_trace *trace;
