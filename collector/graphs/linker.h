@@ -62,7 +62,7 @@ static inline void gt_graph_learn(struct gt_known *known, uint64_t number, gt_id
 /* One row for each that was told of. */
 void gt_graph_execs_merge(struct gt_graph_linker *linker);
 
-/* Takes the facts from the calls that made them; the owner of a handle is known from then on. */
+/* Takes the facts from the calls that made them; the holder of a handle is known from then on. */
 void gt_graph_execs_instantiate(struct gt_graph_linker *linker);
 
 /* From the call's parameters, from CUPTI's words for it, or from what its nodes are clones of. */

@@ -43,7 +43,7 @@
 #define ENOUGH_KERNELS 8
 #define MOST_NS        ((gt_time)10 * 1000000000)
 
-/* No certain bound is larger than this: 100 days. */
+/* Nothing certain lies beyond this: 100 days. */
 #define MOST_BOUND_NS 8.64e15
 
 enum { MOST_CORNERS = 64 };
