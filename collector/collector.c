@@ -75,7 +75,7 @@ struct place {
 
 /*
  * A file whose name ends with suffix: a capture, or an arena, which makes a capture that may be
- * missing. What only has the name of one is skipped.
+ * missing. Anything else with such a name is skipped.
  */
 static void add_file(struct gt_collection *collection, const struct place *folder, const char *name,
                      const char *suffix)
@@ -118,7 +118,7 @@ static void add_roll(struct gt_collection *collection, const struct place *folde
 	free(path);
 }
 
-/* What a machine is made of: a capture of no process. */
+/* The topology of a machine: a capture of no process. */
 static void add_machine(struct gt_collection *collection, const struct place *folder,
                         const char *name)
 {

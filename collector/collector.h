@@ -16,7 +16,7 @@ struct gt_watch;
  */
 int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err);
 
-/* What is said of a path (%s) that cannot be one. */
+/* The message for a path (%s) that cannot be a recording. */
 #define GT_COLLECTOR_WANTS                                                                         \
 	"%s is not a recording: give the NAME.gputrace folder or one of its .capture files"
 

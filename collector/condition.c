@@ -193,7 +193,7 @@ static int list(struct names *names, const char *folder, struct gt_error *err)
 		if (!gt_has_suffix(entry->d_name, GT_CAPTURE_SUFFIX) &&
 		    !gt_has_suffix(entry->d_name, GT_TOPOLOGY_SUFFIX))
 			continue;
-		/* What only has the name of a file that we write is skipped, as when it is read. */
+		/* Anything else with the name of such a file is skipped, as in reading. */
 		if (gt_check_file(dirfd(dir), entry->d_name, NULL) < 0)
 			continue;
 		snprintf(gt_array_push(&names->list)->text, sizeof(struct name), "%s",

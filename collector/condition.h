@@ -15,7 +15,7 @@ struct gt_reader;
  * so in these words.
  */
 
-/* Of one file of chunks, after it was read. */
+/* Condition of one file of chunks, after it was read. */
 struct gt_condition {
 	const char *name;    /* of the file, without its folder */
 	const char *problem; /* why nothing of it could be read; NULL: it was read */
@@ -37,7 +37,7 @@ void gt_condition_take(struct gt_condition *condition, const struct gt_reader *r
 /* One sentence, without a full stop, about what cannot be read of it. False, and "": nothing. */
 bool gt_condition_text(const struct gt_condition *condition, char *text, size_t size);
 
-/* Of all files of a recording. Zeroed, it is that of none. */
+/* Condition of all files of a recording. Zeroed, it is that of none. */
 struct gt_recording_condition {
 	unsigned damaged; /* files of which not all can be read */
 	unsigned running; /* processes that still write */
@@ -49,7 +49,7 @@ void gt_recording_condition_add(struct gt_recording_condition *recording,
 
 #define GT_RECORDING_CONDITION_BYTES 1024
 
-/* What is to be said behind the name of the recording. False, and "": it is whole. */
+/* The words that follow the name of the recording. False, and "": it is whole. */
 bool gt_recording_condition_text(const struct gt_recording_condition *recording, char *text,
                                  size_t size);
 

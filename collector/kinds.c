@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* Of a record that becomes rows: its table. One without does not compile. */
+/* The table of a record that becomes rows; such a record without one does not compile. */
 #define INTO_row(into)   GT_TABLE_OF_##into
 #define INTO_state(into) GT_TABLE_NONE
 #define INTO_fact(into)  GT_TABLE_NONE

@@ -36,7 +36,7 @@ static void add(struct gt_collection *collection, const struct gt_capture *captu
 	                   capture->name, class + strlen("missing_"), found, told);
 }
 
-/* What the process's own ledger says of a class; 0: nothing. */
+/* The process's own count of a class, from its ledger; 0: it has none. */
 static uint64_t counted(const struct gt_collection *collection, const struct gt_capture *capture,
                         const char *class)
 {

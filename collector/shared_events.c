@@ -220,8 +220,8 @@ static bool is_before(const struct shared *shared, const struct gt_sync *earlier
 }
 
 /*
- * What an event holds is read while a stream is made to wait for it; a wait of the host is for what
- * it held when the wait began.
+ * An event's contents are read while a stream is made to wait for it; a wait of the host is for its
+ * contents when the wait began.
  */
 static gt_time read_until(const struct gt_sync *wait)
 {

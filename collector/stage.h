@@ -20,8 +20,8 @@ struct gt_kinds;
 struct gt_watch;
 
 /*
- * What a watch is told: decoding takes about as long as all other stages, which are told one by
- * one.
+ * The shares that a watch is told: decoding takes about as long as all other stages, which are told
+ * one by one.
  */
 enum { GT_SHARE_OF_DECODE = 500, GT_SHARE_OF_REST = 500 };
 

@@ -14,8 +14,8 @@ struct gt_error;
 /*
  * Compresses blocks while the next ones are being filled: compressing takes several times as long
  * as what it compresses took to write. Each block has a thread, which starts when there is
- * something to do for it; on one processor there is none. What comes out is the same bytes in the
- * same order, however many there are, and the caller alone writes it.
+ * something to do for it; on one processor there is none. The output is the same bytes in the same
+ * order, however many threads there are, and the caller alone writes it.
  */
 
 enum gt_block_state {

@@ -33,7 +33,7 @@ struct gt_export_options {
 	bool without_calls; /* leave out API calls; waits and failed calls stay */
 };
 
-/* What was written, for the user and for tests that compare it with what an importer read. */
+/* Counts of what was written, for users and for tests that compare them with an importer's. */
 struct gt_export_counts {
 	uint64_t gpu_slices;    /* kernels, copies, fills on GPU tracks */
 	uint64_t api_slices;    /* API calls on thread tracks */

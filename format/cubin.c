@@ -60,7 +60,7 @@ static const uint8_t *header_of(const struct gt_cubin *cubin, uint32_t number)
 	return cubin->bytes + cubin->sections + (uint64_t)number * cubin->header_bytes;
 }
 
-/* What does not fit into 16 bits stands in the first section's header. */
+/* A number that does not fit into 16 bits stands in the first section's header. */
 static int find_names(struct gt_cubin *cubin, struct gt_error *err)
 {
 	uint32_t names = gt_get_u16(cubin->bytes + AT_NAMES_SECTION);

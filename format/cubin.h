@@ -46,7 +46,7 @@ enum { GT_ELF_SYMTAB = 2, GT_ELF_RELA = 4, GT_ELF_NOBITS = 8, GT_ELF_REL = 9 };
 /* 0, or -EBADMSG with a sentence: it is no cubin, or its headers lie outside of it. */
 int gt_cubin_open(struct gt_cubin *cubin, const void *bytes, size_t size, struct gt_error *err);
 
-/* Of a number below section_count; false where what it says lies outside of the file. */
+/* Section with a number below section_count; false where what it says lies outside of the file. */
 bool gt_cubin_section(const struct gt_cubin *cubin, uint32_t number,
                       struct gt_cubin_section *section);
 
@@ -72,7 +72,7 @@ bool gt_cubin_attribute_next(const uint8_t **at, uint64_t *left,
 
 /*
  * Whether the section says that the code runs on its very architecture alone, as sm_90a does: from
- * CUDA 13 on no flag in the header does. What is for a family (sm_100f) is as what is for all.
+ * CUDA 13 on no flag in the header does. Code for a family (sm_100f) is as code for all.
  */
 bool gt_cubin_says_one_arch(const struct gt_cubin_section *section);
 

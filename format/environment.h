@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * What of a program's environment is kept in its recording: the variables of environment.def, as
- * lines NAME=value.
+ * The part of a program's environment that its recording keeps: the variables of environment.def,
+ * as lines NAME=value.
  */
 enum {
 	GT_ENVIRONMENT_LINE = 256,   /* bytes of a line that are kept */
@@ -15,7 +15,7 @@ enum {
 
 /*
  * Writes the lines, each ended by '\n', and returns their bytes; lines that do not fit are left
- * out. What is no printable ASCII character becomes '?'. Takes no memory, may be called anywhere.
+ * out. Bytes that are not printable ASCII become '?'. Takes no memory, may be called anywhere.
  */
 size_t gt_environment_text(char *const *environment, char *text, size_t size);
 

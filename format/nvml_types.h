@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 /*
- * What calls of NVML take and give, for all who make some: the injection library, gputrace run when
- * the program has ended, and who measures on a GPU. Toolkits do not always bring NVML's header.
+ * Types that calls of NVML take and give, for all who make some: the injection library, gputrace
+ * run when the program has ended, and who measures on a GPU. Toolkits do not always bring NVML's
+ * header.
  */
 
 typedef struct nvmlDevice_st *gt_nvml_handle;

@@ -57,7 +57,7 @@ struct gt_content {
 
 /*
  * Holes of the file, and whole pages of zeros, which a file system without holes makes of them,
- * take no memory. Of a file that is cut meanwhile, what was still there.
+ * take no memory. A file that is cut meanwhile gives what was still there.
  */
 int gt_load_file(struct gt_content *content, const char *path, struct gt_error *err);
 int gt_load_fd(struct gt_content *content, int fd, struct gt_error *err);

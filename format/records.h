@@ -11,7 +11,7 @@
  * decoder walk. All of it comes from records.def.
  */
 
-/* What a field is; records.def says what each of them means. */
+/* The roles of fields; records.def says what each of them means. */
 #define GT_ROLES                                                                                   \
 	ROLE(cupti_time, uint64_t)                                                                 \
 	ROLE(host_time, uint64_t)                                                                  \

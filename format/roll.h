@@ -32,7 +32,7 @@ enum gt_roll_kind {
 	GT_ROLL_KINDS,
 };
 
-/* What an entry says, numbers and texts; texts end with a zero byte. */
+/* Facts of an entry, numbers and texts; texts end with a zero byte. */
 struct gt_roll_facts {
 	uint32_t pid;
 	uint32_t parent_pid;
@@ -84,7 +84,7 @@ void gt_roll_refuse(struct gt_roll *roll, const struct gt_roll_facts *facts);
 /* Counts a call in an entry, or, with NULL, in the totals. */
 void gt_roll_count(struct gt_roll *roll, struct gt_roll_entry *entry, int launch);
 
-/* What a reader is told of one entry. Control characters of the texts are '?'. */
+/* One entry as told to a reader. Control characters of the texts are '?'. */
 struct gt_roll_line {
 	enum gt_roll_kind kind;
 	uint64_t launches;
@@ -101,8 +101,8 @@ struct gt_roll_lines {
 };
 
 /*
- * What a process sends that cannot map the roll. The token shows that it was started by the run:
- * everybody sees the address, and only the run's own processes its environment.
+ * The message of a process that cannot map the roll. The token shows that it was started by the
+ * run: everybody sees the address, and only the run's own processes its environment.
  */
 struct gt_roll_word {
 	uint64_t token;

@@ -39,9 +39,9 @@ struct gt_settings {
 };
 
 /*
- * Fills settings from the GPUTRACE_ variables of an environment (as environ). What cannot be
- * used keeps its default and is told to complain(), one sentence each: values that cannot be
- * read, are out of range, and names that do not exist, with the nearest one that does.
+ * Fills settings from the GPUTRACE_ variables of an environment (as environ). Unusable settings
+ * keep their defaults and are told to complain(), one sentence each: values that cannot be read,
+ * are out of range, and names that do not exist, with the nearest one that does.
  */
 void gt_settings_read(struct gt_settings *settings, char *const *environment,
                       void (*complain)(void *context, const char *sentence), void *context);

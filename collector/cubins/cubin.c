@@ -66,14 +66,14 @@ struct gt_cubin_function *gt_cubin_function_of(const struct gt_cubin_facts *fact
 	if (!symbols->bytes || symbol >= symbols->size / SYMBOL_BYTES)
 		return NULL;
 	at = symbols->bytes + (uint64_t)symbol * SYMBOL_BYTES;
-	/* What a function calls may stand in the same section, behind it. */
+	/* The callees of a function may stand in the same section, behind it. */
 	if ((at[AT_SYMBOL_INFO] & SYMBOL_TYPE) != TYPE_FUNCTION ||
 	    gt_get_u64(at + AT_SYMBOL_VALUE) != 0)
 		return NULL;
 	return function_at(facts, cubin, gt_get_u16(at + AT_SYMBOL_SECTION));
 }
 
-/* Of the whole cubin: about the function of a symbol. */
+/* An attribute of the whole cubin: about the function of a symbol. */
 static void take_symbol_attribute(struct reading *reading, uint32_t attribute, const uint8_t *at)
 {
 	struct gt_cubin_function *function = gt_cubin_function_of(
@@ -134,7 +134,7 @@ static struct gt_cubin_text text_at(const uint8_t *bytes, uint64_t size, uint64_
 	                              strnlen((const char *)bytes + at, size - at)};
 }
 
-/* What a note says, behind its owner's name; NULL: less than so many bytes. */
+/* Contents of a note, behind its owner's name; NULL: less than so many bytes. */
 static const uint8_t *note_of(const struct gt_cubin_section *section, uint64_t least,
                               uint64_t *size)
 {
@@ -177,7 +177,7 @@ static void read_target(struct gt_cubin_facts *facts, const struct gt_cubin_sect
 		facts->ptx_arch = gt_get_u16(note + 2);
 }
 
-/* What belongs to a function names its section. */
+/* A section that belongs to a function names the function's section. */
 static void read_section(struct reading *reading, const struct gt_cubin_section *section)
 {
 	struct gt_cubin_facts *facts = reading->facts;

@@ -10,7 +10,7 @@
 #include "format/cubin.h"
 
 /*
- * What a kept cubin says of its functions. NVIDIA describes its sections nowhere: what is read here
+ * Facts about a kept cubin's functions. NVIDIA describes its sections nowhere: what is read here
  * was compared with what ptxas says of the same code, and what does not fit is left unknown. The
  * file may be an attacker's: lists are bounded by its size, each byte is read a few times.
  */

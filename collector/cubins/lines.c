@@ -124,14 +124,14 @@ struct lines {
 	uint8_t opcode_base;
 	int8_t line_base;
 	uint8_t line_range;
-	/* Of the program as it runs. */
+	/* State of the program as it runs. */
 	struct gt_cubin_function *function; /* NULL: its beginning is known, or it is none */
 	uint64_t file;
 	int64_t line;
 	uint64_t inlined;
 };
 
-/* Of a sequence the first row that is the function's own. */
+/* Takes the first row of a sequence that is the function's own. */
 static void add_row(struct lines *lines)
 {
 	struct gt_cubin_function *function = lines->function;

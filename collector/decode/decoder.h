@@ -8,7 +8,7 @@
 #include "collector/stage.h"
 #include "format/file/reader.h"
 
-/* What stage decode is in the middle of: the chunks of one capture become rows. */
+/* State of stage decode: the chunks of one capture become rows. */
 struct gt_decoder {
 	struct gt_collection *collection;
 	struct gt_capture *capture;
@@ -53,8 +53,8 @@ bool gt_decoder_take(struct gt_decoder *decoder, uint64_t bytes);
 #define GT_MAX_ID (1u << 26)
 
 /*
- * The pid that the name of a capture says, HOST-PID-START.capture; 0 when it does not. What the
- * capture itself says counts more.
+ * The pid that the name of a capture says, HOST-PID-START.capture; 0 when it does not. The
+ * capture's own pid counts more.
  */
 gt_count gt_pid_of_name(const char *name);
 

@@ -8,7 +8,7 @@
 #include "collector/decode/decoder.h"
 #include "format/file/meta.h"
 
-/* What a capture says of its process, as pairs of texts. */
+/* A capture's facts about its process, as pairs of texts. */
 
 static gt_string text_of(struct gt_decoder *decoder, const struct gt_text *text)
 {
@@ -98,7 +98,7 @@ static void take_end(struct gt_decoder *decoder, const struct gt_text *value)
 		decoder->capture->died = true;
 }
 
-/* What becomes of the value is one member of the process or the trace. */
+/* The value becomes one member of the process or the trace. */
 #define TAKE(name, member, reader)                                                                 \
 	static void take_##name(struct gt_decoder *decoder, const struct gt_text *value)           \
 	{                                                                                          \

@@ -154,7 +154,7 @@ static gt_id thread_of(const struct move *move, const struct gt_field *field, co
 
 typedef gt_id convert(const struct move *move, const struct gt_field *field, const uint8_t *record);
 
-/* What is done with the values of a role; NULL: they stay as they are. A missing one is seen. */
+/* The conversion of a role's values; NULL: they stay as they are. A missing one is seen. */
 static convert *conversion(enum gt_role role)
 {
 	switch (role) {
@@ -194,7 +194,7 @@ static convert *conversion(enum gt_role role)
 	return NULL;
 }
 
-/* What a conversion is asked; neighbours mostly ask the same. */
+/* The input of a conversion; neighbours mostly have the same. */
 struct asked {
 	uint64_t value;
 	uint64_t place; /* context and device */
@@ -241,7 +241,7 @@ static void move_column(const struct move *move, const struct gt_binding *bindin
 	}
 }
 
-/* What no field fills: a process is the capture's, other ids name no row, the rest is 0. */
+/* Columns that no field fills: a process is the capture's, other ids name no row, the rest is 0. */
 static void make_empty(const struct move *move, const struct gt_table *table, uint8_t *row)
 {
 	memset(row, 0, table->row_size);

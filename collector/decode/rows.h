@@ -21,7 +21,7 @@ gt_id gt_row_of_stream(struct gt_trace *trace, struct gt_capture *capture, uint3
 gt_id gt_row_of_event(struct gt_trace *trace, struct gt_capture *capture, uint64_t handle);
 gt_id gt_row_of_thread(struct gt_trace *trace, struct gt_capture *capture, uint32_t tid);
 
-/* Likewise of pools. Of one whose record is lost neither place nor teller is known: all bits set. */
+/* Likewise of pools. A pool whose record is lost has no known place or teller: all bits set. */
 gt_id gt_row_of_pool(struct gt_trace *trace, struct gt_capture *capture, uint32_t number);
 
 /* A call that names a stream by its handle. */

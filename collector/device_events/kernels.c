@@ -12,7 +12,7 @@
  */
 enum { MOST_BESIDE = 512, MOST_STEPS = 4 * MOST_BESIDE };
 
-/* Of ten launches that are known by time, nine must have the number for it to be trusted. */
+/* Nine of ten launches that are known by time must have the number for it to be trusted. */
 enum { TRUSTED_SHARE = 10 };
 
 /* A kernel in the order of its context and start. */
@@ -32,7 +32,7 @@ struct finder {
 	bool numbers_hold; /* CUPTI's numbers of grids are those that kernels read */
 };
 
-/* What there is for a launch. */
+/* The kernels that fit a launch. */
 struct choice {
 	gt_id kernel; /* the last one that was found */
 	size_t count;
@@ -277,7 +277,7 @@ static void tell(struct finder *finder, struct gt_device_launch *launch)
 		tell_by_time(finder, launch);
 }
 
-/* What is left when those that are sure have theirs. */
+/* Takes a kernel that is left when the sure launches have theirs. */
 static void tell_left(struct finder *finder, struct gt_device_launch *launch)
 {
 	const struct choice choice = look(finder, launch, LEFT);

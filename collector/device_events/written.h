@@ -12,9 +12,9 @@
 struct gt_capture;
 
 /*
- * What the kernels of a process wrote (include/gputrace/device_layout.h), put together: each chunk
- * once, with all of its events, the chunks of a launch and in it those of a thread one behind the
- * other.
+ * Events that the kernels of a process wrote (include/gputrace/device_layout.h), put together: each
+ * chunk once, with all of its events, the chunks of a launch and in it those of a thread one behind
+ * the other.
  */
 
 /* Readings of %globaltimer beyond are damage: with them every difference fits. */

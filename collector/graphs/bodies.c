@@ -16,7 +16,7 @@ struct window {
 	gt_id api_call;
 };
 
-/* What lies outside of all windows of an executable graph. */
+/* Whether work lies outside of all windows of an executable graph. */
 struct outside {
 	bool is_early;
 	bool is_late;

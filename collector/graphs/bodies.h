@@ -5,7 +5,7 @@
 #include "model/trace.h"
 
 /*
- * What runs in the body of a conditional node names no API call: CUPTI 13.0 gives it the
+ * An activity in the body of a conditional node names no API call: CUPTI 13.0 gives it the
  * correlation id 0. It is of the launch whose other activities it lies among, as the launches of
  * one executable graph never overlap: after the first of a launch and before the first of the next
  * one, or, where the body comes first in the graph, before the last of a launch and after the last

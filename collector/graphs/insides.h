@@ -5,7 +5,7 @@
 #include "model/trace.h"
 
 /*
- * What runs inside of child graphs and conditional nodes of an executable graph. CUPTI tells of
+ * The nodes inside of child graphs and conditional nodes of an executable graph. CUPTI tells of
  * those nodes when the graph becomes executable, with a graph of their own; in the records of
  * activity they have other numbers, which it never tells: they follow those of the nodes on top.
  * For each node on top, in its order, come all nodes of the graph inside of it, and after them, for
@@ -15,7 +15,7 @@
  */
 struct gt_graph_insides;
 
-/* Of a trace whose graphs, nodes and types are linked. The caller frees it. */
+/* The trace's graphs, nodes and types must be linked. The caller frees the result. */
 struct gt_graph_insides *gt_graph_insides_new(const struct gt_trace *trace);
 
 /* The row of the node that activity of a process calls number; GT_NONE: it is none of these. */

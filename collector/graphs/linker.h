@@ -8,9 +8,9 @@
 
 struct gt_graph_insides;
 
-/* What the parts of stage graphs share; nobody else includes it. */
+/* Shared by the parts of stage graphs; nobody else includes it. */
 
-/* What the ids of one process stand for: rows. */
+/* The rows that the ids of one process stand for. */
 struct gt_graph_ids {
 	struct gt_known graphs;
 	struct gt_known nodes;
@@ -62,7 +62,7 @@ static inline void gt_graph_learn(struct gt_known *known, uint64_t number, gt_id
 /* One row for each that was told of. */
 void gt_graph_execs_merge(struct gt_graph_linker *linker);
 
-/* What the calls say that made them; who has a handle is known from then on. */
+/* Takes the facts from the calls that made them; the holder of a handle is known from then on. */
 void gt_graph_execs_instantiate(struct gt_graph_linker *linker);
 
 /* From the call's parameters, from CUPTI's words for it, or from what its nodes are clones of. */
@@ -71,7 +71,7 @@ void gt_graph_execs_link(struct gt_graph_linker *linker);
 void gt_graph_execs_link_calls(struct gt_graph_linker *linker);
 void gt_graph_execs_link_launches(struct gt_graph_linker *linker);
 
-/* Of executable graphs that nobody saw being made, their kernels tell the ids. */
+/* Kernels tell the ids of executable graphs that nobody saw being made. */
 void gt_graph_execs_number(struct gt_trace *trace);
 
 /* In recordings made before graphs were: the API calls tell of launches. */

@@ -174,7 +174,7 @@ static void add_inner(struct finder *finder, struct gt_graph_memory memory)
 	add(finder, memory);
 }
 
-/* What one launch does: nodes with the same address follow each other as they were made. */
+/* The nodes of one launch: those with the same address follow each other as they were made. */
 static void follow_launch(struct finder *finder, gt_id row)
 {
 	const struct gt_graph_launch *launch = &finder->trace->graph_launches.rows[row];

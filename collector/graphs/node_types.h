@@ -5,7 +5,7 @@
 #include "model/trace.h"
 
 /*
- * What a node of a CUDA graph is, by the API call that made it: one that adds a node by hand, or
+ * The type of a CUDA graph's node, by the API call that made it: one that adds a node by hand, or
  * one that was captured. Calls that say nothing of it make kernels, as launches do.
  */
 gt_count gt_graph_node_type_of(const char *call);

@@ -17,8 +17,8 @@ static gt_id range_of_capture(const struct gt_trace *trace, const struct gt_open
 }
 
 /*
- * A range on its own thread comes first. What another thread's operation says by its number comes
- * before the range of the capture, and what only the time says after it.
+ * A range on its own thread comes first. A range known by the number of another thread's operation
+ * comes before the range of the capture, and one known by time alone after it.
  */
 static void link_node(struct gt_trace *trace, const struct gt_open_ranges *open,
                       struct gt_graph_node *node)

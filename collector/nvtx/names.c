@@ -40,7 +40,7 @@ void gt_nvtx_names_release(struct gt_nvtx_names *names)
 	gt_known_release(&names->categories);
 }
 
-/* What a domain that nobody named is called. */
+/* A name for a domain that nobody named. */
 static gt_string text_of_domain(struct gt_nvtx_names *names, uint32_t domain)
 {
 	const gt_id known = gt_known_find(&names->domain_texts, domain);

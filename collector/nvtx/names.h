@@ -9,7 +9,7 @@
 
 struct gt_capture;
 
-/* What the numbers in one capture's records of NVTX stand for: texts, and rows of domains. */
+/* Meaning of the numbers in one capture's records of NVTX: texts, and rows of domains. */
 struct gt_nvtx_names {
 	struct gt_trace *trace;
 	struct gt_capture *capture;

@@ -572,7 +572,7 @@ static void add_struct(struct gt_payloads *payloads, struct out *out, const stru
 	add(out, "}");
 }
 
-/* What is at part->base. */
+/* Adds the value at part->base. */
 static void add_value(struct gt_payloads *payloads, struct out *out, const struct part *part,
                       uint64_t type)
 {
@@ -671,7 +671,7 @@ static size_t find(const struct gt_payloads *payloads, const struct gt_payload_e
 	return gt_count_before(&payloads->capture->raw_range_data, event, of_event);
 }
 
-/* What is sent without a message is called as the first of its payloads is. */
+/* An event without a message gets the name of the first of its payloads. */
 static void name_by_schema(struct gt_payloads *payloads, uint64_t id, gt_string *message)
 {
 	const struct gt_record_payload_schema *schema = schema_of(payloads, id);

@@ -12,20 +12,20 @@
 
 /*
  * Which call ended what another one made: memory, and what stands for some. An address comes again
- * as soon as it is free. What is made is known when the call returns, and what is ended is gone
- * from when the call is entered: in that order every address is free before it is given out again,
+ * as soon as it is free. An allocation is known when its call returns, and gone from when the call
+ * that ends it is entered: in that order every address is free before it is given out again,
  * whatever the threads do at the same time. Physical memory is there until its last handle is
  * released and the last of its mappings is gone.
  */
 
-/* What is known by a number in one space of a process. */
+/* Key of something that is known by a number in one space of a process. */
 struct key {
 	uint64_t number;
 	uint32_t process;
 	uint32_t space;
 };
 
-/* What was made, and what became of it: a row of allocations. */
+/* An allocation from its begin to its end: a row of allocations. */
 struct life {
 	gt_time start_ns;
 	gt_time end_ns;  /* 0: it was there at the end */
@@ -140,7 +140,7 @@ static void use_pool(struct linker *linker, gt_id row, gt_id process)
 		gt_known_set(&linker->pools, key, row);
 }
 
-/* Of what is ordered in a stream and names no pool: the device's; 0 is its default pool. */
+/* A stream-ordered allocation that names no pool has the device's; 0 is the default pool. */
 static uint64_t handle_of(struct linker *linker, gt_id process, const struct gt_memory_call *call,
                           gt_id device)
 {
@@ -171,7 +171,7 @@ static void finish(struct linker *linker, gt_id row, gt_time time_ns, gt_id ende
 	physical->ended_by = ended_by;
 }
 
-/* What a number stood for ends, unless it is physical memory that is still mapped. */
+/* Ends the life of a number, unless it is physical memory that is still mapped. */
 static void end(struct linker *linker, struct holder *holder, gt_time time_ns, gt_id ended_by)
 {
 	const gt_id row = holder->life;
@@ -189,7 +189,7 @@ static gt_id add_life(struct linker *linker, struct life life)
 	return (gt_id)(linker->lives.count - 1);
 }
 
-/* What a new mapping is of stays while it is there. */
+/* The memory behind a new mapping stays while the mapping is there. */
 static void back(struct linker *linker, gt_id process, uint64_t handle, struct life *mapping)
 {
 	const gt_id row = life_of_handle(linker, process, GT_MEMORY_SPACE_HANDLE, handle);
@@ -294,7 +294,7 @@ static gt_id device_of_launch(const struct gt_trace *trace, const struct gt_grap
 	                                   trace->graph_launches.rows[memory->launch].context);
 }
 
-/* What one launch makes of one address, or ends there. */
+/* Allocations that one launch makes or ends at one address. */
 static void launch_nodes(struct linker *linker, const struct gt_graph_memory *memory, gt_id process)
 {
 	const struct gt_trace *trace = linker->trace;

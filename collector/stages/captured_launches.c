@@ -10,7 +10,7 @@
 /*
  * Which kernels were captured with all that running them again needs, by process and CUPTI's
  * correlation id. The kernel ran once, as it would have; the time of the API call is no figure: it
- * lasts as long as the memory took to copy. Of a sequence no kernel is told: its bundle tells them.
+ * lasts as long as the memory took to copy. No kernel of a sequence is told: its bundle tells them.
  */
 
 static uint64_t number_of(uint32_t process, uint32_t correlation)
@@ -31,7 +31,7 @@ static void mark_sequence(struct gt_trace *trace, const struct gt_captured_launc
 			call->flags |= GT_PROFILED;
 }
 
-/* Of a launch of a CUDA graph all kernels have the number: the first of the name is as the others. */
+/* All kernels of a CUDA graph's launch have the number: the first of the name is as the others. */
 static bool is_of(const struct gt_trace *trace, const struct gt_captured_launch *launch,
                   const struct gt_kernel *kernel)
 {

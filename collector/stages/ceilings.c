@@ -4,9 +4,9 @@
 #include "model/gpu/calibration.h"
 
 /*
- * What the GPUs of the recording can do at most becomes rows of ceilings: of each GPU what gputrace
- * calibrate measured of it and gputrace run put into the recording, what was measured of another
- * GPU of its model and came with gputrace, and what follows from its clocks and widths.
+ * The limits of the recording's GPUs become rows of ceilings: for each GPU those that gputrace
+ * calibrate measured of it and gputrace run put into the recording, those measured of another GPU
+ * of its model that came with gputrace, and those that follow from its clocks and widths.
  */
 
 static int run(struct gt_collection *collection, struct gt_error *err)

@@ -10,14 +10,14 @@
 #include "model/memory/owned.h"
 
 /*
- * What a context takes of its GPU: the memory that the process had there when that was first read,
- * without what it had allocated then. Contexts are made before anything is read, so that there is
- * no difference of two readings to take. Not measured where NVML does not list the process, as in
- * most containers, where a process has several contexts on the GPU, and where a pool had been used:
- * what that had reserved is not known.
+ * Memory that a context takes of its GPU: the memory that the process had there when that was first
+ * read, without what it had allocated then. Contexts are made before anything is read, so that
+ * there is no difference of two readings to take. Not measured where NVML does not list the
+ * process, as in most containers, where a process has several contexts on the GPU, and where a pool
+ * had been used: what that had reserved is not known.
  */
 
-/* What is known of a process on a GPU. */
+/* Facts about a process on a GPU. */
 struct share {
 	gt_id context;    /* that it made there last */
 	size_t contexts;  /* how many */
@@ -78,7 +78,7 @@ static void find_readings(const struct gt_trace *trace, struct shares *shares)
 			           share_of(shares, counter->process, counter->device));
 }
 
-/* Of one that was begun before a moment: whether it says nothing of what was reserved then. */
+/* Whether an allocation that began before a moment says nothing of the memory reserved then. */
 static bool hides_memory(const struct gt_allocation *allocation)
 {
 	const enum gt_memory_owner owner = gt_memory_owner(allocation);

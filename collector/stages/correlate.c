@@ -163,8 +163,8 @@ static void fill_index(const struct gt_trace *trace, struct index *index)
 }
 
 /*
- * Of calls with one id, the last that began before the work it asked for. Four billion calls
- * lie between two of them, hours, so that a second forgives what the clocks are off.
+ * The last of the calls with one id that began before the work it asked for. Four billion calls lie
+ * between two of them, hours, so that a second forgives what the clocks are off.
  */
 static gt_id choose(const struct gt_trace *trace, const struct index *index, gt_id row,
                     gt_time start_ns)

@@ -13,7 +13,7 @@
 /*
  * CUDA's own pools as rows of pools: those that the program made or imported, and of each GPU the
  * default pool and the memory of graphs, where something was allocated from it or it was sampled.
- * What is sampled of a pool becomes its counters.
+ * Samples of a pool become its counters.
  */
 
 /* Which pool of a GPU that nobody made. */
@@ -139,7 +139,7 @@ static gt_id holder_of(const struct maker *maker, const struct holder *wanted)
 	               : GT_NONE;
 }
 
-/* What lies in the default pool or belongs to graphs shows that these are there. */
+/* Allocations from the default pool or of graphs show that these pools are there. */
 static void add_found(struct maker *maker)
 {
 	const struct gt_trace *trace = maker->trace;

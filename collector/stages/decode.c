@@ -77,7 +77,7 @@ static void decode_strings(struct gt_decoder *decoder, const struct gt_chunk *ch
 	}
 }
 
-/* What ids in the chunks so far stand for; each may be one that nothing was said of before. */
+/* Room for the rows that ids in the chunks so far stand for; any id may be a new one. */
 static uint64_t room_of_places(const struct gt_trace *trace)
 {
 	return GT_ROOM_OF_DEVICE * (uint64_t)trace->devices.count +
@@ -85,7 +85,7 @@ static uint64_t room_of_places(const struct gt_trace *trace)
 	                           trace->threads.count + trace->events.count);
 }
 
-/* What a file about a machine holds. Other kinds are of a process, which it has not. */
+/* Kinds that a file about a machine holds. Other kinds are of a process, which it has not. */
 static bool is_of_machine(uint32_t kind)
 {
 	return kind == GT_RECORD_STRINGS || kind == GT_RECORD_note || kind == GT_RECORD_numa_node ||
@@ -192,7 +192,7 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_content *cap
 }
 
 /*
- * What a dead process left in its arena; of a running one, only what it has written counts. When
+ * Takes what a dead process left in its arena; only what a running process has written counts. When
  * that fails for an arena without a capture, err says why nothing is known of the process.
  */
 static void add_arena(struct gt_decoder *decoder, const struct gt_content *capture,
@@ -228,7 +228,7 @@ static enum gt_end end_of(const struct gt_capture *capture)
 	return capture->died ? GT_END_DIED : GT_END_TORN;
 }
 
-/* What cannot be read of the file is a note, and part of what is said of the whole recording. */
+/* Unreadable parts of the file become a note, and part of the condition of the whole recording. */
 static void remark_condition(struct gt_decoder *decoder, const struct gt_reader *reader,
                              const char *problem)
 {
@@ -291,7 +291,7 @@ static void begin_file(struct gt_decoder *decoder)
 	decoder->cut = decoder->refused = 0;
 }
 
-/* What the process itself wrote. */
+/* The file that the process itself wrote. */
 static int decode_file(struct gt_decoder *decoder, struct gt_content *content,
                        struct gt_reader *reader, struct gt_error *err)
 {
@@ -355,7 +355,7 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	return capture->died || capture->running ? 0 : result;
 }
 
-/* What a machine is made of. One that cannot be read is missed by nothing else. */
+/* The topology of a machine. One that cannot be read is missed by nothing else. */
 static void decode_machine(struct gt_decoder *decoder, struct gt_capture *machine)
 {
 	struct gt_content content;

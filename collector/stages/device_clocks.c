@@ -43,12 +43,12 @@
 #define ENOUGH_KERNELS 8
 #define MOST_NS        ((gt_time)10 * 1000000000)
 
-/* What is certain does not go beyond so much: 100 days. */
+/* Nothing certain lies beyond this: 100 days. */
 #define MOST_BOUND_NS 8.64e15
 
 enum { MOST_CORNERS = 64 };
 
-/* What one kernel says of the offset. */
+/* One kernel's bounds of the offset. */
 struct point {
 	gt_id device;
 	gt_time time_ns;
@@ -164,7 +164,7 @@ static double offset_at(const struct corner *corner, double time_s)
 	return corner->offset_ns + corner->slope * time_s;
 }
 
-/* What the lines of a window can be at a moment. */
+/* The range of a window's lines at a moment. */
 static struct range range_at(const struct window *window, gt_time time_ns)
 {
 	const double time_s = seconds(window->start_ns, time_ns);
@@ -405,7 +405,7 @@ static void add_rows(const struct builder *builder, struct gt_interval asked)
 	add_last(builder, last, asked.end_ns > last->end_ns ? asked.end_ns : last->end_ns);
 }
 
-/* What was read of a GPU's clock by the kernels of a process. */
+/* Extent of the readings of a GPU's clock by the kernels of a process. */
 struct extent {
 	uint64_t first;
 	uint64_t last; /* 0: nothing */

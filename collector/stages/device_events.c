@@ -17,9 +17,9 @@
 #include "model/known.h"
 
 /*
- * What kernels wrote becomes rows: begins and ends ranges, names texts, and times come from the
- * clock of the multiprocessor by way of %globaltimer to the common timeline. Nothing is moved into
- * the kernel that it is of.
+ * Events that kernels wrote become rows: begins and ends become ranges, names texts, and times come
+ * from the clock of the multiprocessor by way of %globaltimer to the common timeline. Nothing is
+ * moved into the kernel that it is of.
  */
 
 /* Ranges of one writer that are open and may still be ended: more are left without an end. */
@@ -106,7 +106,7 @@ struct builder {
 	struct gt_ticks ticks;
 	struct gt_known told; /* names that any process told, by id: the text */
 	uint64_t work_left_ns;
-	/* Of the capture at hand. */
+	/* State of the capture at hand. */
 	struct gt_capture *capture;
 	struct gt_written written;
 	struct gt_known names; /* by id: the text */
@@ -115,7 +115,7 @@ struct builder {
 	size_t first_launch;
 	uint64_t uncalibrated;
 	uint64_t impossible;
-	/* Of the launch at hand. */
+	/* State of the launch at hand. */
 	const struct gpu *gpu;
 	struct thread thread;
 };
@@ -307,7 +307,7 @@ static void fit_ticks(struct builder *builder, const struct gt_written_launch *l
 	gt_ticks_fit(ticks, &builder->gpu->usual, builder->gpu->step_ns);
 }
 
-/* What the way from the multiprocessor's clock leaves open adds to the bound of that time. */
+/* The doubt of the way from the multiprocessor's clock adds to the bound of that time. */
 static void note_doubt(const struct builder *builder, gt_time time_ns, double doubt_ns)
 {
 	const struct gt_device_clock *row = gt_device_clock_at(&builder->gpu->clocks, time_ns);
@@ -364,7 +364,7 @@ static struct event *close_range(struct builder *builder, uint32_t which)
 	return event;
 }
 
-/* Of what was open when events were lost, or when there are no more, nobody knows the end. */
+/* Ranges that are open when events are lost, or when there are no more, have no known end. */
 static void leave_open(struct builder *builder)
 {
 	while (builder->thread.open_count > 0)
@@ -615,7 +615,7 @@ static void take_rings(struct builder *builder, struct gt_known *known, bool cou
 	}
 }
 
-/* Of a context whose ring told no counts before the process died: what there is. */
+/* A context whose ring told no counts before the process died gets those of its events. */
 static void add_rings(struct builder *builder)
 {
 	struct gt_trace *trace = builder->trace;

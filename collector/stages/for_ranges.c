@@ -170,8 +170,8 @@ static void see_forward(struct finder *finder, struct process *process, gt_id ro
 }
 
 /*
- * Numbers are each thread's own. What a thread that runs backward calls there may have any: it
- * counts as forward, as checkpoints run it once more, but not for the same thread.
+ * Numbers are each thread's own. An operation called on a thread that runs backward may have any:
+ * it counts as forward, as checkpoints run it once more, but not for the same thread.
  */
 static gt_id forward_thread(const struct finder *finder, struct process *process, gt_id row)
 {

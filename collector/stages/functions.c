@@ -15,15 +15,15 @@
 #include "model/gpu/module_index.h"
 
 /*
- * The functions of modules. Of a module that the recording keeps they are read from its cubin; of
- * others the traced program noted hashes of their names, which the names of kernels that were
- * launched are found by. What a cubin does not say of a launched one, its launches say.
+ * The functions of modules. Those of a module that the recording keeps are read from its cubin; for
+ * other modules the traced program noted hashes of function names, by which the names of launched
+ * kernels are found. Launches of a function say what its cubin does not.
  */
 
 /* No program has as many; a hostile recording may say that one module was loaded a million times. */
 #define MOST_FUNCTIONS (1u << 20)
 
-/* Of a file: no cubin is as large. */
+/* Limit for a file: no cubin is as large. */
 #define MOST_BYTES ((uint64_t)2 << 30)
 
 /* Functions of the module with a hash that was read first. */
@@ -253,7 +253,7 @@ static int by_module_and_place(const void *a, const void *b)
 	return (left->place > right->place) - (left->place < right->place);
 }
 
-/* Of equal ones, which a salvager may have written again, one. */
+/* Takes one of equal records, which a salvager may have written again. */
 static void take_noted(struct reading *reading, const struct gt_capture *capture,
                        struct gt_known *modules)
 {
@@ -313,7 +313,7 @@ static void index_names(struct reading *reading)
 	}
 }
 
-/* What a launch says of its function, and what only the function says of the launch. */
+/* Facts of a launch about its function, and those that only the function has about the launch. */
 static void take_launch(struct gt_launch_shape *shape, struct gt_function *function)
 {
 	if (function->barriers > shape->barriers)
@@ -326,8 +326,7 @@ static void take_launch(struct gt_launch_shape *shape, struct gt_function *funct
 	function->known = GT_FUNCTION_LAUNCHED;
 }
 
-/* What the kept modules say of the local memory of a launch shape: nothing, if any of its launches
- * may have been of other code. */
+/* Local memory of a launch shape by the kept modules: untold if a launch may be of other code. */
 struct told_local {
 	gt_size bytes;
 	bool is_told;

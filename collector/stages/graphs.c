@@ -11,12 +11,12 @@
 #include "model/kinds/graph.h"
 
 /*
- * Puts CUDA graphs together from the ids and handles of their records. What a graph was made of is
+ * Puts CUDA graphs together from the ids and handles of their records. The parts of a graph are
  * told once or twice, when it was made and when it became a clone: both become one row. Activity
  * names the node of the executable graph; from there the chain of originals leads to the node that
  * a launch made while its stream was captured, or that was added by hand, with the API call, the
- * thread, and all else that was the case then. What was made before recording began is a row
- * without nodes, one for each handle that was launched.
+ * thread, and all else that was the case then. A graph made before recording began is a row without
+ * nodes, one for each handle that was launched.
  */
 
 /* ---- one row for each graph, node and executable graph ---- */
@@ -211,7 +211,7 @@ static gt_count kind_of_graph(const struct gt_trace *trace, const struct gt_grap
 	return graph->original_number ? GT_GRAPH_CLONED : GT_GRAPH_UNKNOWN;
 }
 
-/* What graphs in nodes and in executable graphs are clones of, their nodes tell alone. */
+/* Only their nodes tell the originals of graphs in nodes and in executable graphs. */
 static void find_originals(struct gt_graph_linker *linker)
 {
 	struct gt_trace *trace = linker->trace;
@@ -261,7 +261,7 @@ static void link_graphs(struct gt_graph_linker *linker)
 			graph->exec = gt_graph_find(&ids->execs_of_calls, graph->correlation);
 		graph->parent = find_parent(linker, graph); /* originals come before their clones */
 	}
-	/* Of some captures only the launches tell that they were. */
+	/* Some captures are known by their launches alone. */
 	gt_array_each(const struct gt_graph_node, node, &trace->graph_nodes)
 		if (node->graph < trace->graphs.count && node->original_number == 0 &&
 		    node->api_call < trace->api_calls.count &&
@@ -339,7 +339,7 @@ static void link_kernels(struct gt_graph_linker *linker)
 			fill->node = node_of(linker, fill->stream, fill->graph_node);
 }
 
-/* What was put together from the activities of a launch may be in several parts. */
+/* A graph trace put together from the activities of a launch may be in several parts. */
 static void merge_traces(struct gt_graph_linker *linker)
 {
 	struct gt_graph_trace *rows = linker->trace->graph_traces.rows;

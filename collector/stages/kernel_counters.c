@@ -76,8 +76,8 @@ static bool is_like(const struct gt_launch_shape *row, const struct gt_launch_sh
 /*
  * CUPTI's record of such a launch, where the function was not launched before, does not say how
  * much shared memory was configured, nor which configuration of the caches was in force (seen with
- * CUPTI 13.0 on an H200). What others that were launched the same way say stands for it: else they
- * would not be counted together.
+ * CUPTI 13.0 on an H200). Values of others that were launched the same way stand for these: else
+ * they would not be counted together.
  */
 static gt_id shape_like(const struct gt_trace *trace, gt_id row)
 {

@@ -7,7 +7,7 @@
 
 /*
  * Names that the program gave its threads, streams, contexts and events through NVTX; of two for
- * one thing the later holds. What is never used gets no row for having a name.
+ * one thing the later holds. A thing that is never used gets no row for having a name.
  */
 
 static int by_time(const void *a, const void *b)

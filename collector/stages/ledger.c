@@ -11,12 +11,11 @@
 #include "model/work/timed.h"
 
 /*
- * What became of every launch: launches = launches_timed + launches_unfinished +
- * launches_captured + launches_missing, exactly, for each process; and the process's own
- * counters beside it.
+ * The fate of every launch: launches = launches_timed + launches_unfinished + launches_captured +
+ * launches_missing, exactly, for each process; and the process's own counters beside it.
  */
 
-/* What is known of one API call's kernels; bits. */
+/* Facts about one API call's kernels; bits. */
 enum { HAS_TIMED = 1, HAS_UNFINISHED = 2 };
 
 struct tally {
@@ -216,9 +215,9 @@ static bool counts_sensibly(const struct gt_capture *capture)
 }
 
 /*
- * What the process counted itself. A class whose name was in a chunk that is lost is known to
- * nobody, one that only a later gputrace knows says nothing here, and a number that no process can
- * have counted is none.
+ * The process's own counts. A class whose name was in a chunk that is lost is known to nobody, one
+ * that only a later gputrace knows says nothing here, and a number that no process can have counted
+ * is none.
  */
 static void add_own(struct gt_collection *collection, const struct gt_capture *capture)
 {

@@ -12,7 +12,7 @@
  * the thread that did it. Its loading began with the call that the thread was in, or after the last
  * one, or with the driver's own record of loading (an overhead), or when CUPTI had made what it
  * needs in a new context, or when gputrace was done with the module before it there: whichever was
- * last. What the driver calls lazy loading of functions comes after a module is there.
+ * last. The driver's lazy loading of functions comes after a module is there.
  */
 
 /* Times of the driver and of the host are related to within less. */
@@ -126,7 +126,7 @@ static struct loading *first_from(const struct join *join, gt_id thread, gt_time
 }
 
 /*
- * What a thread was last in, of each kind of span. Spans of one kind do not overlap on a thread,
+ * The last span of each kind that a thread was in. Spans of one kind do not overlap on a thread,
  * but for calls inside calls: the outermost and the last of the others are kept.
  */
 enum { OUTER_CALL, INNER_CALL, COMPILER, MODULES, CONTEXT, SPAN_KINDS };
@@ -184,7 +184,7 @@ static void decide(const struct sweep *sweep, struct loading *loading)
 	}
 }
 
-/* What a thread loaded before that time was loaded in the spans that it was in until then. */
+/* Modules that a thread loaded before that time were loaded in its spans until then. */
 static void sweep_to(struct sweep *sweep, gt_id thread, gt_time time_ns)
 {
 	const struct join *join = sweep->join;
@@ -276,7 +276,7 @@ static void join_overheads(struct join *join)
 	sweep_end(&sweep);
 }
 
-/* What is compiled is loaded next, by the same thread. */
+/* Compiled code is loaded next, by the same thread. */
 static void join_jit(struct join *join, const struct gt_jit *jit)
 {
 	const gt_id thread = thread_of_either(join, jit->api_call, jit->process, jit->tid);

@@ -201,7 +201,7 @@ static gt_string plain_name(struct gt_trace *trace, gt_string name)
 	return gt_strings_add_bytes(trace->strings, text, length);
 }
 
-/* What a text means as the name of an API function. */
+/* Meaning of a text as the name of an API function. */
 struct function {
 	gt_string name;
 	enum gt_api_kind kind;

@@ -17,7 +17,7 @@
 
 #define SHORT_RUN 32 /* shorter ones are made so long, row by row */
 
-/* What every table that is sorted here begins with. */
+/* The first columns of every table that is sorted here. */
 struct times {
 	gt_time start_ns;
 	gt_time end_ns;

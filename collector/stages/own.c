@@ -7,11 +7,11 @@
 #include "collector/stage.h"
 
 /*
- * What gputrace itself did in a program, on threads of its own, is in no figure of the program:
- * rows with a correlation id of one of its calls are taken out. So is the kernel with which CUPTI
- * waits after a launch of a graph that was counted: it has the launch's id, and is in no graph.
- * Nothing names such rows yet. When kernels ran that read the GPU's clock is kept for stage
- * device_clocks.
+ * Work that gputrace itself did in a program, on threads of its own, is in no figure of the
+ * program: rows with a correlation id of one of its calls are taken out. So is the kernel with
+ * which CUPTI waits after a launch of a graph that was counted: it has the launch's id, and is in
+ * no graph. Nothing names such rows yet. When kernels ran that read the GPU's clock is kept for
+ * stage device_clocks.
  */
 
 static int by_correlation(const void *a, const void *b)

@@ -12,7 +12,7 @@
  * by the program's own order an address is given back before anybody gets it again.
  */
 
-/* What is known by an address in one pool. */
+/* Key of a block: its address in one pool. */
 struct key {
 	uint64_t address;
 	uint64_t pool; /* its number */
@@ -39,7 +39,7 @@ struct walk {
 	struct gt_trace *trace;
 	gt_array(struct life) lives; /* of all captures */
 	uint64_t work_left_ns;       /* of GT_MOST_WORK_NS */
-	/* Of the capture at hand. */
+	/* State of the capture at hand. */
 	struct gt_capture *capture;
 	size_t first; /* of its lives, which are in the order of its raw_block_begins */
 	struct gt_index *keys;

@@ -14,8 +14,8 @@
 /*
  * Ranges and marks of NVTX from what a thread pushed and popped, started, ended and marked. Each
  * thread's events are walked once, in the order of time and, where that is the same, of the
- * thread's own count. What was pushed says at which level of its domain, and so does what was
- * popped, so that a lost one spoils no other. Whose partner is missing is counted, not guessed.
+ * thread's own count. A push tells its level in its domain, and so does a pop, so that a lost one
+ * spoils no other. One whose partner is missing is counted, not guessed.
  *
  * Ranges that are open on a thread are a list in the order in which they began, of all domains: its
  * last is the parent of the next, and where API calls are made and blocks of pools handed out.
@@ -39,7 +39,7 @@ struct step {
 	bool ends;
 };
 
-/* What is open, by row of ranges. */
+/* Links of open ranges, by row of ranges. */
 struct link {
 	gt_id before; /* in the list of the thread; GT_NONE: it is the first */
 	gt_id after;
@@ -116,7 +116,7 @@ static bool is_mark(const struct gt_record_range_begin *begin)
 	return begin->kind == GT_RANGE_STEP_MARK || begin->kind == GT_RANGE_STEP_LATER_MARK;
 }
 
-/* What the program told of later was not open on the thread that told it. */
+/* A range or mark that the program told of later was not open on the thread that told it. */
 static bool is_later(uint32_t kind)
 {
 	return kind == GT_RANGE_STEP_LATER || kind == GT_RANGE_STEP_LATER_MARK;
@@ -198,7 +198,7 @@ static struct gt_mark mark_of(struct gt_nvtx_names *names,
 	};
 }
 
-/* Of one capture while rows are filled. */
+/* State of one capture while rows are filled. */
 struct source {
 	struct gt_nvtx_names names;
 	struct gt_payloads payloads;
@@ -412,7 +412,7 @@ static void begin_step(struct walk *walk, const struct step *step)
 
 	if (begin->kind != GT_RANGE_STEP_ID)
 		push(walk, row, begin);
-	/* What was torn just now is none. */
+	/* A range that was torn just now is no parent. */
 	range->parent = innermost(walk, step->time_ns);
 	if (range->parent != GT_NONE)
 		range->depth = walk->trace->ranges.rows[range->parent].depth + 1;
@@ -441,7 +441,7 @@ static uint8_t *next_deed(const struct deeds *deeds)
 	return deeds->rows + deeds->by_thread[deeds->next] * deeds->row_size;
 }
 
-/* What a thread did before its next event, or after its last. */
+/* Places the deeds of a thread before its next event, or after its last. */
 static void place_deeds(struct walk *walk, gt_time until_ns)
 {
 	struct deeds *deeds = walk->deeds;

@@ -6,12 +6,12 @@
 #include "collector/stage.h"
 
 /*
- * What the rolls of the machines say (format/roll.h): processes that could not be recorded become
- * rows of processes, so that whoever counts processes counts them, and with the calls that are in
- * no capture classes of the ledger. A note says what happened to each.
+ * Entries of the machines' rolls (format/roll.h): processes that could not be recorded become rows
+ * of processes, so that whoever counts processes counts them, and with the calls that are in no
+ * capture classes of the ledger. A note says what happened to each.
  */
 
-/* What did not happen has no row. */
+/* A count of zero has no row. */
 static void add(struct gt_trace *trace, gt_id process, const char *name, uint64_t value)
 {
 	if (value)

@@ -16,7 +16,7 @@
  * full names must be known: where two would be called the same, more is said of both.
  */
 
-/* What all shapes of one full name are called. */
+/* The names that all shapes of one full name share. */
 struct called {
 	bool listed;
 	gt_string short_name;

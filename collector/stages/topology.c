@@ -7,13 +7,13 @@
 #include "collector/stage.h"
 
 /*
- * What gputrace run asked each machine, HOST.topology, as rows: NUMA nodes, GPUs and network
+ * Answers of each machine to gputrace run, HOST.topology, as rows: NUMA nodes, GPUs and network
  * adapters, and how GPUs reach each other. A GPU that a process used is found by its uuid, else by
  * its PCI address.
  */
 
 /*
- * More than any machine has. What a damaged file has beyond is left out: reports look at each
+ * More than any machine has. Rows of a damaged file beyond are left out: reports look at each
  * device of a machine beside each other.
  */
 enum { MOST_NODES = 1024, MOST_DEVICES = 4096, MOST_PAIRS = 8192 };
@@ -85,7 +85,7 @@ static gt_id used_device(const struct machine *machine, gt_string uuid, gt_strin
 	return GT_NONE;
 }
 
-/* What is counted plus one in captures, where 0 is what nobody told. */
+/* Decodes a number that captures hold plus one, where 0 is one that nobody told. */
 static gt_code told(uint32_t value_plus_one)
 {
 	return value_plus_one <= INT32_MAX ? (gt_code)value_plus_one - 1 : -1;

@@ -13,7 +13,7 @@
 /*
  * Who waited for what: which record of an event a wait is about, and from that and the order of
  * the streams the edges, what could not go on before what was done. The order inside a stream
- * (model/path/stream_order.h) is not written down as edges. Of events that several processes have:
+ * (model/path/stream_order.h) is not written down as edges. Events that several processes have:
  * collector/shared_events.h.
  */
 
@@ -166,7 +166,7 @@ static void follow_queries(struct gt_trace *trace, struct lives *lives)
 
 /* ---- values: what one stream writes another may wait for ---- */
 
-/* What is known of an address: rows of syncs. */
+/* Known writes and waits of an address: rows of syncs. */
 struct cell {
 	gt_id write;   /* the last write */
 	gt_id waiting; /* the first wait since for which there was no write yet; GT_NONE: none */
@@ -193,8 +193,8 @@ static struct cell *cell_at(struct cells *cells, const struct cell_key *key)
 }
 
 /*
- * A wait is for the last write before it if that wrote the value, else for the next write. What the
- * host, a kernel or another process writes is not seen.
+ * A wait is for the last write before it if that wrote the value, else for the next write. Writes
+ * of the host, a kernel or another process are not seen.
  */
 static void follow_value(struct gt_trace *trace, struct cells *cells, gt_id row)
 {
@@ -325,7 +325,7 @@ static void add_edge(struct gt_trace *trace, const struct gt_step *from, const s
 	};
 }
 
-/* What was before the record or the write, to what the waiting stream was given next. */
+/* Edge from the work before the record or the write to the waiting stream's next work. */
 static void add_stream_edge(struct gt_trace *trace, const struct gt_stream_order *order, gt_id row)
 {
 	const struct gt_sync *wait = &trace->syncs.rows[row];
@@ -345,8 +345,8 @@ static void add_stream_edge(struct gt_trace *trace, const struct gt_stream_order
 }
 
 /*
- * What the contexts were given up to a moment that only goes on: a heap of streams by what each is
- * given next, since there may be many of them and many waits for all.
+ * Work given to the contexts up to a moment that only goes on: a heap of streams by when each is
+ * given its next work, since there may be many of them and many waits for all.
  */
 struct given {
 	const struct gt_stream_order *order;
@@ -428,7 +428,7 @@ static void give(struct given *given)
 		sink(given, 0, next);
 }
 
-/* Of the context's streams the last thing that ended: what the host waited for. */
+/* The work on the context's streams that ended last: the host waited for it. */
 static bool last_of_context(struct given *given, const struct gt_sync *sync, struct gt_step *last)
 {
 	if (sync->context >= given->order->trace->contexts.count)
@@ -441,7 +441,7 @@ static bool last_of_context(struct given *given, const struct gt_sync *sync, str
 	return true;
 }
 
-/* What the host waited for in a call; false when there was nothing. */
+/* Finds the work that the host waited for in a call; false when there was none. */
 static bool find_awaited(const struct gt_stream_order *order, struct given *given,
                          const struct gt_sync *sync, struct gt_step *from)
 {

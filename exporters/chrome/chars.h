@@ -28,7 +28,7 @@ void gt_chars_add_us(struct gt_chars *chars, int64_t time_ns);
 
 /*
  * In quotes. Names of kernels are bytes: what is not UTF-8 in them becomes the replacement
- * character, byte by byte. What there is no room for is cut, with GT_TEXT_CUT behind it.
+ * character, byte by byte. Text that does not fit is cut, with GT_TEXT_CUT behind it.
  */
 void gt_chars_add_quoted(struct gt_chars *chars, const char *text);
 

@@ -7,9 +7,9 @@
 #include "model/naming/short_name.h"
 
 /*
- * What kernels told of themselves: each multiprocessor is a thread of its GPU, with further ones
- * where several writers were on it at a time. Where there is too much for that nothing is written,
- * and counts as left out.
+ * Events that kernels told of themselves: each multiprocessor is a thread of its GPU, with further
+ * ones where several writers were on it at a time. Where there is too much for that nothing is
+ * written, and counts as left out.
  */
 
 static void add_value(struct gt_chrome *chrome, const struct gt_device_event *event)

@@ -34,13 +34,13 @@ void gt_chrome_write_calls(struct gt_chrome *chrome);
 /* NVTX ranges and marks, and ranges once more on streams. */
 void gt_chrome_write_ranges(struct gt_chrome *chrome);
 
-/* What ran on GPUs, with arrows from the calls. */
+/* Work that ran on GPUs, with arrows from the calls. */
 void gt_chrome_write_slices(struct gt_chrome *chrome);
 
 /* GPU code that was loaded and compiled. */
 void gt_chrome_write_modules(struct gt_chrome *chrome);
 
-/* What kernels told of themselves. */
+/* Events that kernels told of themselves. */
 void gt_chrome_write_device_events(struct gt_chrome *chrome);
 
 /* How much memory is in use; allocations and their ends. */
@@ -65,8 +65,8 @@ void gt_chrome_add_place(struct gt_chrome *chrome, struct gt_place place, gt_tim
                          gt_time end_ns);
 
 /*
- * CUPTI's number that links a call with what it launched. Of several processes in one file each
- * has numbers of its own.
+ * CUPTI's number that links a call with what it launched. Each of several processes in one file has
+ * numbers of its own.
  */
 int64_t gt_chrome_correlation(const struct gt_chrome *chrome, gt_id process, gt_count correlation);
 

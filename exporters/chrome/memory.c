@@ -159,7 +159,7 @@ static void add_args(struct gt_chrome *chrome, const struct gt_memory_shown *sho
 	gt_chars_add(chars, "}}");
 }
 
-/* Of the whole process, as the counters are: "s":"p". */
+/* Marks are of the whole process, as the counters are: "s":"p". */
 static void put_mark(struct gt_chrome *chrome, const struct gt_memory_shown *shown,
                      const struct gt_memory_mark *mark)
 {

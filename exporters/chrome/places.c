@@ -208,7 +208,7 @@ struct gt_place gt_places_of_slice(struct gt_places *places, const struct gt_pla
 	return place;
 }
 
-/* Of a call that begins there, at least a nanosecond later if there is one. */
+/* End of a call that begins there, at least a nanosecond later if there is one. */
 static gt_time end_after(const struct gt_api_call *call, gt_time start_ns)
 {
 	if (call->end_ns > start_ns)

@@ -10,8 +10,8 @@
 
 /*
  * Where events are shown: the format knows processes and threads only. As in PyTorch's traces a
- * GPU is a process, whose pid is its number, and a stream a thread of it. What overlaps on one
- * stream, as kernels of graphs do, gets further threads: viewers cut it off otherwise.
+ * GPU is a process, whose pid is its number, and a stream a thread of it. Slices that overlap on
+ * one stream, as kernels of graphs do, get further threads: viewers cut them off otherwise.
  */
 
 struct gt_place {
@@ -49,13 +49,13 @@ void gt_places_describe(struct gt_places *places);
 
 struct gt_place gt_places_of_thread(const struct gt_places *places, gt_id thread);
 
-/* Of all that is about a stream as a whole. */
+/* The place of all that is about a stream as a whole. */
 struct gt_place gt_places_of_stream(const struct gt_places *places, gt_id stream, gt_id device);
 
 /* A thread of its own, below the streams of the GPU, for what was told on a multiprocessor. */
 struct gt_place gt_places_of_multiprocessor(struct gt_places *places, gt_id device, gt_count sm);
 
-/* Of a slice on a GPU. Slices come in order of their start. */
+/* The place of a slice on a GPU. Slices come in order of their start. */
 struct gt_place gt_places_of_slice(struct gt_places *places, const struct gt_placed *placed);
 
 /*

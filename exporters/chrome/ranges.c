@@ -9,8 +9,8 @@
 
 /*
  * NVTX as PyTorch's profiler writes what programs name: user_annotation on the thread and
- * gpu_user_annotation on the stream. What does not lie in one another there is an asynchronous
- * event, which viewers give rows of its own.
+ * gpu_user_annotation on the stream. Ranges that are not nested there are asynchronous events,
+ * which viewers give rows of their own.
  */
 
 static void add_known_text(struct gt_chrome *chrome, const char *key, gt_string text)

@@ -13,7 +13,7 @@
 
 enum { WORDS_SIZE = 64, NAME_SIZE = 160 };
 
-/* What is the same for all launches of a shape, made once. */
+/* Words that are the same for all launches of a shape, made once. */
 struct gt_shape_words {
 	gt_id device;      /* that the occupancy is of */
 	gt_count sm_count; /* multiprocessors of it that the launch could run on */

@@ -122,7 +122,7 @@ static const char *cache_config_name(uint32_t config)
 	return config < sizeof(names) / sizeof(names[0]) ? names[config] : "unknown";
 }
 
-/* Of a damaged shape it may not fit; as unsigned numbers it wraps around. */
+/* The product of a damaged shape may not fit; as unsigned numbers it wraps around. */
 static int64_t product(uint32_t x, uint32_t y, uint32_t z)
 {
 	return (int64_t)((uint64_t)x * y * z);
@@ -152,7 +152,7 @@ static void add_size_args(struct gt_args *args, const struct gt_launch_shape *sh
 	}
 }
 
-/* What the name tells. */
+/* Arguments that the name tells. */
 static void add_name_args(struct gt_args *args, const struct gt_trace *trace,
                           const struct gt_launch_shape *shape)
 {
@@ -348,8 +348,8 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
 }
 
 /*
- * What is the execution's own: its node of a graph, which may be made anew for each launch,
- * whether it is the first of its function, and the ranges of the moment.
+ * Arguments that are the execution's own: its node of a graph, which may be made anew for each
+ * launch, whether it is the first of its function, and the ranges of the moment.
  */
 static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t bytes[OWN_MAX])
 {

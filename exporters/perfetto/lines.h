@@ -42,7 +42,7 @@ enum gt_measure {
  */
 #define GT_GROUP_KERNELS NULL
 
-/* What is said of a line. Texts are borrowed until gt_lines_describe. */
+/* Description of a line. Texts are borrowed until gt_lines_describe. */
 struct gt_line {
 	gt_id device;      /* row of devices */
 	const char *group; /* a constant: the folder that viewers show it in, or GT_GROUP_KERNELS */

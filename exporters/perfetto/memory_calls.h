@@ -10,7 +10,7 @@ struct gt_memory_call;
 struct gt_perfetto;
 
 /*
- * What a row of memory_calls says beside the slice of its call: "memory" (its kind), "bytes",
+ * Annotations of a row of memory_calls beside the slice of its call: "memory" (its kind), "bytes",
  * "address" and "handle"; only what is known. Addresses and handles, which Perfetto keeps apart for
  * each slice, only where there are few such calls. annotations: room for so many.
  */

@@ -6,9 +6,9 @@
 #include "model/trace.h"
 
 /*
- * What a slice of a GPU says of the CUDA graph it came from: "graph" and "graph_node", CUPTI's
+ * Arguments of a GPU slice about the CUDA graph it came from: "graph" and "graph_node", CUPTI's
  * numbers, and of the node's origin "made_by", the API call that was captured or that added the
- * node, and "made_on_thread". What is not known is left out.
+ * node, and "made_on_thread". Unknown ones are left out.
  */
 struct gt_node_of {
 	gt_count graph; /* CUPTI's number, 0: none */

@@ -17,7 +17,7 @@ struct gt_perfetto;
  */
 enum { GT_RANGE_ANNOTATIONS = 6 };
 
-/* What the slice of a range is called, as gt_names_of gives it. */
+/* The name of the slice of a range, as gt_names_of gives it. */
 uint32_t gt_range_slice_name(struct gt_perfetto *perfetto, const struct gt_range *range);
 
 /* annotations: room for so many; they live as long as the slice is used. */

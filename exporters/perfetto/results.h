@@ -10,7 +10,7 @@ struct gt_annotation;
 struct gt_api_call;
 struct gt_names;
 
-/* What is said beside a call that did not return success. */
+/* Annotations beside a call that did not return success. */
 struct gt_results {
 	struct gt_names *names;
 	uint32_t code_name;

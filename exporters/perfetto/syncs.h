@@ -10,9 +10,9 @@ struct gt_perfetto;
 struct gt_sync;
 
 /*
- * What a row of syncs says beside its slice: "sync" (its kind), "stream", "event", "event_name",
- * "record" (which one of the event), "record_stream" (that the record was made on), "address" and
- * "value"; only what is known. annotations: room for so many.
+ * Annotations of a row of syncs beside its slice: "sync" (its kind), "stream", "event",
+ * "event_name", "record" (which one of the event), "record_stream" (that the record was made on),
+ * "address" and "value"; only what is known. annotations: room for so many.
  */
 enum { GT_SYNC_ANNOTATIONS = 8 };
 size_t gt_syncs_annotate(struct gt_perfetto *perfetto, const struct gt_sync *sync,

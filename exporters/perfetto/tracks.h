@@ -48,7 +48,7 @@ struct gt_slice {
 	bool flow_ends; /* the arrow ends here; else it begins */
 };
 
-/* What is the same in all events, looked up and packed once. */
+/* Parts that are the same in all events, looked up and packed once. */
 struct gt_track_wire {
 	uint32_t event_tag;
 	uint32_t name_tag;

@@ -20,7 +20,7 @@ enum gt_value_unit {
 	GT_VALUE_UNIT_BYTES = 3,
 };
 
-/* What is said of it. Texts are borrowed until gt_values_start. */
+/* Description of a value track. Texts are borrowed until gt_values_start. */
 struct gt_value_track {
 	uint64_t parent_uuid;
 	const char *kind; /* with number it tells the tracks of one parent apart */

@@ -9,7 +9,7 @@
 #include "model/trace.h"
 
 /*
- * What things of the trace are called in the file. Perfetto joins by these numbers over the whole
+ * Numbers that the file has for things of the trace. Perfetto joins by these numbers over the whole
  * file, whatever process or GPU they come from, and says nothing when two things share one.
  */
 struct gt_ids {

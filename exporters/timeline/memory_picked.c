@@ -20,7 +20,7 @@ struct largest {
 	size_t count;
 };
 
-/* Of one size the later row goes first. */
+/* The later of two rows of one size goes first. */
 static bool is_less(struct candidate left, struct candidate right)
 {
 	return left.size_bytes != right.size_bytes ? left.size_bytes < right.size_bytes

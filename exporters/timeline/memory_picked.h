@@ -9,7 +9,7 @@
 
 /* Which allocations, or blocks of pools, a timeline marks where it cannot mark all. */
 
-/* What decides of one row. */
+/* Facts that decide whether one row is marked. */
 struct gt_memory_span {
 	gt_time begin_ns;
 	gt_time end_ns;  /* INT64_MAX: it was not freed */

@@ -218,7 +218,7 @@ static void change(uint64_t *bytes, const struct gt_memory_step *step)
 	*bytes += step->ends ? 0 - step->size_bytes : step->size_bytes;
 }
 
-/* What the group and the line have after a step. */
+/* Memory of the group and the line after a step. */
 static void follow(struct maker *maker, const struct gt_memory_step *step)
 {
 	const struct part *part = &maker->parts[step->holder];
@@ -330,7 +330,7 @@ static void mark_failures(struct maker *maker, gt_time before_ns)
 	}
 }
 
-/* What was there before the window begins with it, and has no mark there. */
+/* Memory that was there before the window begins with it, and has no mark there. */
 static void mark_row(struct maker *maker, const struct gt_memory_step *step, bool is_block)
 {
 	const struct gt_memory_span span =
@@ -392,7 +392,7 @@ static void begin_lines(struct maker *maker)
 	}
 }
 
-/* What a process had is gone with it. */
+/* The memory of a process is gone with it. */
 static void end_lines(struct maker *maker)
 {
 	const struct gt_trace *trace = maker->trace;
@@ -427,7 +427,7 @@ static void draw(struct maker *maker)
 	end_lines(maker);
 }
 
-/* Of a pool whose blocks are not known; there are few, and marks stay in order. */
+/* Peak of a pool whose blocks are not known; there are few, and marks stay in order. */
 static void mark_sampled_peak(struct maker *maker, uint32_t group)
 {
 	struct gt_memory_shown *shown = maker->shown;
@@ -490,7 +490,7 @@ static void add_counters(struct maker *maker)
 	}
 }
 
-/* What two pools would be one for whoever reads their names. */
+/* Two pools with the same looks would be one for whoever reads their names. */
 struct looks {
 	gt_id process;
 	gt_id device;

@@ -13,8 +13,8 @@
 struct gt_view;
 
 /*
- * What a timeline shows of memory, whatever its format: lines of how much is in use, and marks
- * where it was allocated and freed. Both are less than all where there is much: a line is thinned
+ * Memory as a timeline shows it, whatever its format: lines of how much is in use, and marks where
+ * it was allocated and freed. Both are less than all where there is much: a line is thinned
  * (exporters/timeline/thinned.h), and where more than GT_MEMORY_MARKED_ALL rows of a table could
  * have marks, those rows have some that are among the GT_MEMORY_MARKED_MOST largest of all, of
  * those that were there at the peak of their group, or of those that were never freed. Calls that
@@ -35,7 +35,7 @@ struct gt_memory_group {
 	uint32_t is_host; /* of the host, by itself or as the place of the pool */
 };
 
-/* What is in use of a group at one moment. */
+/* Memory of a group in use at one moment. */
 struct gt_memory_in_use {
 	gt_time time_ns;
 	uint64_t bytes;
@@ -90,7 +90,7 @@ struct gt_memory_shown {
 /* Whether a trace has anything to show. */
 bool gt_memory_is_known(const struct gt_trace *trace);
 
-/* Of a view, whose trace must not change meanwhile. */
+/* The trace of the view must not change meanwhile. */
 void gt_memory_shown_init(struct gt_memory_shown *shown, const struct gt_view *view);
 void gt_memory_shown_release(struct gt_memory_shown *shown);
 

@@ -7,7 +7,7 @@
 #include "exporters/timeline/memory_shown.h"
 #include "model/names.h"
 
-/* What a timeline calls what it shows of memory. */
+/* Names of the memory that a timeline shows. */
 
 /* "GPU 0", "Host"; "CUDA" for what is on a GPU that is not known. */
 static void place_name(const struct gt_memory_group *group, uint32_t gpu, char name[32])
@@ -54,10 +54,10 @@ void gt_memory_group_name(const struct gt_memory_shown *shown, uint32_t group, u
 static const char in_use[] = "in use";
 
 /*
- * What a pool says of itself, in the order of its lines: as in struct gputrace_pool_stats, and what
- * CUDA's own pools have beside. To scale are those that are parts of each
- * other; limits are not, which would leave no room for them. What was the most so far has no line:
- * it shows in the lines whose most it is.
+ * A pool's own counters, in the order of its lines: as in struct gputrace_pool_stats, and what
+ * CUDA's own pools have beside. To scale are those that are parts of each other; limits are not,
+ * which would leave no room for them. A peak so far has no line: it shows in the lines whose peak
+ * it is.
  */
 static const struct pool_counter {
 	const char *name;

@@ -7,7 +7,7 @@
 
 #include "model/trace.h"
 
-/* What a program says of a range or mark of NVTX besides its name. */
+/* Attributes that a program gives a range or mark of NVTX besides its name. */
 struct gt_said {
 	gt_id domain;
 	gt_string category;

@@ -19,7 +19,7 @@ static void keep(struct gt_thinned *thinned, struct gt_point point)
 		*gt_array_push(&thinned->points) = point;
 }
 
-/* What stays of the open stretch, in its order. */
+/* Adds the points of the open stretch that stay, in its order. */
 static void close_stretch(struct gt_thinned *thinned)
 {
 	const struct gt_thinned_stretch *open = &thinned->open;

@@ -46,13 +46,13 @@ struct gt_thinned {
 	uint64_t open_count; /* points of the open stretch */
 };
 
-/* Of a value that changes so many times at most between these moments. */
+/* For a value that changes at most so many times between these moments. */
 void gt_thinned_init(struct gt_thinned *thinned, gt_time start_ns, gt_time end_ns,
                      uint64_t changes);
 
 /*
- * Points come in order of time; one that changes nothing is left out. Of several at one time the
- * last one stays, and one before it that is higher.
+ * Points come in order of time; one that changes nothing is left out. The last of several at one
+ * time stays, and one before it that is higher.
  */
 void gt_thinned_add(struct gt_thinned *thinned, gt_time time_ns, double value);
 

@@ -9,7 +9,7 @@
 
 struct gt_error;
 
-/* What goes to a sink: how much, and what went wrong first, after which nothing more is written. */
+/* Output to a sink: how much, and the first error, after which nothing more is written. */
 struct gt_written {
 	struct gt_sink sink;
 	int error; /* errno value, 0 while nothing has failed */

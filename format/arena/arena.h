@@ -54,9 +54,9 @@ enum gt_slot_kind {
 };
 
 /*
- * What stands before each record in a thread's slot, so that any source can put records of any
- * kind there and whoever finds the slot can walk it. A string field of such a record may name a
- * text that lies behind the record instead of one in the heap (GT_TEXT_BEHIND).
+ * The header of each record in a thread's slot, so that any source can put records of any kind
+ * there and whoever finds the slot can walk it. A string field of such a record may name a text
+ * that lies behind the record instead of one in the heap (GT_TEXT_BEHIND).
  */
 struct gt_entry {
 	uint16_t kind;  /* GT_RECORD_... */
@@ -153,7 +153,7 @@ struct gt_arena_config gt_arena_config_of(uint64_t buffer_count, uint64_t buffer
                                           const char *capture);
 
 /*
- * What an arena of this gputrace looks like: its structs, and the records and activities that it
+ * The layout of an arena of this gputrace: its structs, and the records and activities that it
  * holds, as one number. One of another number is not to be read.
  */
 uint64_t gt_arena_layout_hash(void);

@@ -56,7 +56,7 @@ struct gt_device_entry {
 /* An event of a chunk that was read, of those before its count. */
 struct gt_device_entry gt_device_entry_read(const struct gt_device_chunk *chunk, uint32_t number);
 
-/* What kernels count in the ring itself. */
+/* Counts that kernels keep in the ring itself. */
 struct gt_device_counts {
 	uint64_t next;
 	uint64_t lost;

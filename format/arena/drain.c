@@ -31,7 +31,7 @@ struct gt_drain {
 	struct gt_staging *staging;
 	uint16_t series_part; /* of the next chunk of samples */
 	uint64_t source;
-	/* Of the buffer at hand: a buffer is counted once it is drained, not while it is. */
+	/* Counts of the buffer at hand: a buffer is counted once it is drained, not while it is. */
 	uint64_t activity_records;
 	uint64_t activity_folded;
 	uint64_t unknown_records;
@@ -148,9 +148,9 @@ static void write_state(struct gt_drain *drain)
 }
 
 /*
- * A zeroed row at the end of a batch, which is written first when it is full. What it refers
- * to goes before it, since the process may die right after. Which records share a chunk must
- * not depend on that: a salvager finds the chunks of a buffer by their numbers.
+ * A zeroed row at the end of a batch, which is written first when it is full. Everything it refers
+ * to goes before it, since the process may die right after. Which records share a chunk must not
+ * depend on that: a salvager finds the chunks of a buffer by their numbers.
  */
 static void *push(struct gt_drain *drain, uint32_t kind)
 {
@@ -478,7 +478,7 @@ static void write_ledger(struct gt_drain *drain)
 	                        none);
 }
 
-/* What is in the capture up to here; a reader that finds less knows what it lacks. */
+/* Counts of the capture's records up to here; a reader that finds fewer knows what it lacks. */
 static void write_written(struct gt_drain *drain)
 {
 	const uint64_t *written = drain->config.writer->written;

@@ -90,7 +90,7 @@ static void find_written(struct written *written, uint64_t source, const uint8_t
 	}
 }
 
-/* What was written is lost with the capture, but names and clocks are still here. */
+/* All that was written is lost with the capture, but names and clocks are still here. */
 static void forget_written(const struct gt_arena *arena)
 {
 	struct gt_arena_header *header = arena->header;
@@ -135,7 +135,7 @@ static void recount_strings(const struct gt_arena *arena)
 	atomic_store(&header->strings_written, strings_written);
 }
 
-/* Calls use() for each raw record of a slot. What follows one of no known size is only noted. */
+/* Calls use() for each raw record of a slot. Data behind one of unknown size is only noted. */
 static void each_record(struct salvager *salvager, const struct gt_slot *slot,
                         void (*use)(struct salvager *, const uint8_t *))
 {
@@ -170,7 +170,7 @@ static void discard_record(struct salvager *salvager, const uint8_t *record)
 	gt_ledger_add(&salvager->arena, GT_LEDGER_discarded_no_buffer, 1);
 }
 
-/* Of a slot that was closed, what came later is counted elsewhere. */
+/* Bytes that came after a slot was closed are counted elsewhere. */
 static uint32_t used_of(const struct gt_slot *slot)
 {
 	const uint32_t used = atomic_load(&slot->used);

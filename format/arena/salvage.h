@@ -31,8 +31,8 @@ struct gt_salvage {
 int gt_salvage_folder(const char *folder, struct gt_salvage *salvage, struct gt_error *err);
 
 /*
- * What there is to salvage, without touching it: arenas that nobody holds, and those of processes
- * that run. bytes is not set; what cannot be opened is failed, which is no error here.
+ * Looks for arenas to salvage, without touching them: those that nobody holds, and those of
+ * processes that run. bytes is not set; what cannot be opened is failed, which is no error here.
  */
 int gt_salvage_look(const char *folder, struct gt_salvage *found, struct gt_error *err);
 

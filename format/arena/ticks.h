@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * What a reading of the processor's time stamp counter stands for. Records in an arena hold readings
+ * The meaning of a reading of the processor's time stamp counter. Records in an arena hold readings
  * as they are; whoever drains them makes nanoseconds of them, which costs the program nothing.
  */
 struct gt_ticks {

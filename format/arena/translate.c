@@ -137,9 +137,9 @@ static bool translate_graph_trace(const struct gt_translator *translator, const 
 }
 
 /*
- * What has no end ends when it began: it is not open. CUPTI has an id for the host, all bits set;
- * version 13.0 says 0 instead where memory moves (seen on an H200), so that the kind decides. Of a
- * fault of the host it tells at which instruction, and not that it is one.
+ * An event without an end ends when it began: it is not open. CUPTI has an id for the host, all
+ * bits set; version 13.0 says 0 instead where memory moves (seen on an H200), so that the kind
+ * decides. For a fault of the host it tells at which instruction, and not that it is one.
  */
 static bool translate_unified(const struct gt_translator *translator, const uint8_t *raw,
                               void *record)

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * What an array of CUDA is like, and a mipmapped one: how large its levels are, and its elements.
- * Formats and flags are the driver's numbers. What is kept of one is its levels one after another,
- * each row after row without anything between.
+ * The shape of a CUDA array, and of a mipmapped one: how large its levels are, and its elements.
+ * Formats and flags are the driver's numbers. The kept bytes of one are its levels one after
+ * another, each row after row without anything between.
  */
 
 enum gt_array_flag {
@@ -33,7 +33,7 @@ struct gt_array_shape {
 	uint32_t levels;   /* of a mipmapped array; 0: it is none */
 };
 
-/* What a format's numbers are. */
+/* The kind of a format's numbers. */
 enum gt_array_number {
 	GT_ARRAY_OTHER, /* none that is captured: of many channels in one, compressed, planes */
 	GT_ARRAY_UNSIGNED,
@@ -41,10 +41,10 @@ enum gt_array_number {
 	GT_ARRAY_FLOAT,
 };
 
-/* Of a channel; bytes is 0 where the format is none that is captured. */
+/* The numbers of a channel; bytes is 0 where the format is none that is captured. */
 enum gt_array_number gt_array_number(uint32_t format, uint32_t *bytes);
 
-/* Of an element; 0: none that is captured. */
+/* Bytes of an element; 0: none that is captured. */
 uint32_t gt_array_element_bytes(uint32_t format, uint32_t channels);
 
 /*
@@ -70,7 +70,7 @@ uint64_t gt_array_level_bytes(const struct gt_array_level *level);
 /* How many levels it has: 1 of an array that is no mipmapped one. */
 uint32_t gt_array_levels(const struct gt_array_shape *shape);
 
-/* Of all levels. */
+/* Bytes of all levels. */
 uint64_t gt_array_bytes(const struct gt_array_shape *shape);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * What the folder of a bundle is made of, and the words that stand in its bundle.json: for those
- * who write one and for those who read it. model/bundle/bundle.h says what a bundle is.
+ * The parts of a bundle's folder, and the words that stand in its bundle.json: for those who write
+ * one and for those who read it. model/bundle/bundle.h says what a bundle is.
  */
 
 #define GT_BUNDLE_VERSION       1 /* of bundle.json */
@@ -23,7 +23,7 @@ enum {
 	GT_BUNDLE_MOST_PARAMETERS = 32764, /* bytes of a kernel's parameters, in CUDA 13 */
 };
 
-/* What sort of memory an allocation is of: word in bundle.json, what it is. */
+/* Kinds of memory of an allocation: word in bundle.json, what it is. */
 #define GT_BUNDLE_MEMORY_KINDS(KIND)                                                               \
 	KIND(device, "cudaMalloc and its like")                                                    \
 	KIND(pool, "stream-ordered, cudaMallocAsync")                                              \
@@ -39,7 +39,7 @@ enum gt_bundle_memory_kind {
 #undef KIND
 };
 
-/* What a step does: word in bundle.json, what it is. */
+/* Kinds of steps: word in bundle.json, what it is. */
 #define GT_BUNDLE_STEP_KINDS(KIND)                                                                 \
 	KIND(launch, "a kernel")                                                                   \
 	KIND(copy, "between memory of the bundle, or to or from the host")                         \
@@ -54,7 +54,7 @@ enum gt_bundle_step_kind {
 #undef KIND
 };
 
-/* What a kernel reads arrays and memory through: word in bundle.json, what it is. */
+/* Objects through which a kernel reads arrays and memory: word in bundle.json, what it is. */
 #define GT_BUNDLE_OBJECT_KINDS(KIND)                                                               \
 	KIND(texture, "a texture object, which is read")                                           \
 	KIND(surface, "a surface object, which is read and written")
@@ -65,7 +65,7 @@ enum gt_bundle_object_kind {
 #undef KIND
 };
 
-/* What an object is of: word in bundle.json, what it is. */
+/* Resources of an object: word in bundle.json, what it is. */
 #define GT_BUNDLE_RESOURCES(KIND)                                                                  \
 	KIND(array, "an array, or one level of a mipmapped array")                                 \
 	KIND(mipmap, "all levels of a mipmapped array")                                            \

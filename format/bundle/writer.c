@@ -330,7 +330,7 @@ static void put_quoted(struct gt_bundle_writer *writer, const char *text)
 	put(writer, "\"", 1);
 }
 
-/* What stands before a value. */
+/* Writes the comma and the key before a value. */
 static void put_key(struct gt_bundle_writer *writer, const char *key)
 {
 	if (!writer->first)

@@ -122,7 +122,7 @@ int gt_series_peek(const uint8_t *bytes, size_t size, struct gt_samples *samples
 	return 0;
 }
 
-/* What is left of a payload. */
+/* The rest of a payload. */
 struct cursor {
 	const uint8_t *at;
 	const uint8_t *end;

@@ -11,7 +11,7 @@
 
 enum { KEY_SIZE = 96, TEXT_SIZE = 512 };
 
-/* What is known of the recording as a whole, by name. */
+/* A fact about the recording as a whole, by name. */
 struct row {
 	char key[KEY_SIZE];
 	char text[TEXT_SIZE]; /* "": the value is the number */

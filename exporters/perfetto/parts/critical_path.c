@@ -13,9 +13,9 @@
 
 /*
  * The path that set the time, of each process on a track of its own below it, or of the chosen
- * ranges. What a thread did by itself, calls and what is between them, is one slice. A path has at
- * most so many slices for its length: what is shorter is drawn together with what comes next to it,
- * under the name of the longest of them.
+ * ranges. A thread's own time, in calls and between them, is one slice. A path has at most so many
+ * slices for its length: what is shorter is drawn together with what comes next to it, under the
+ * name of the longest of them.
  */
 enum { MOST_SLICES = 50000 };
 
@@ -97,7 +97,7 @@ static const char *name_of(const struct drawing *drawing, const struct gt_path_m
 	return text;
 }
 
-/* What a stretch of the host or a wait is about: the call. */
+/* The call that a stretch of the host or a wait is about. */
 static const char *call_of(const struct drawing *drawing, const struct gt_path_member *member)
 {
 	const struct gt_trace *trace = drawing->perfetto->trace;

@@ -15,11 +15,11 @@
 #include "model/work/time_bins.h"
 
 /*
- * What kernels told of themselves: below its process a group for each GPU, with a track for each
- * multiprocessor and lanes inside it where several writers were on it at a time, and a line for
- * each value that one writer of a launch alone told. Viewers show the group closed: no word of its
- * name is one that the start-up commands open. Where there is too much for slices, the group has a
- * line for each range instead, how many writers were in it; its name says so.
+ * Events that kernels told of themselves: below its process a group for each GPU, with a track for
+ * each multiprocessor and lanes inside it where several writers were on it at a time, and a line
+ * for each value that one writer of a launch alone told. Viewers show the group closed: no word of
+ * its name is one that the start-up commands open. Where there is too much for slices, the group
+ * has a line for each range instead, how many writers were in it; its name says so.
  */
 enum {
 	ANNOTATIONS = 8,
@@ -40,7 +40,7 @@ struct telling {
 
 /* ---- slices ---- */
 
-/* What is the same for all that a writer tells stands beside its outermost ranges. */
+/* Annotations that are the same for all events of a writer stand beside its outermost ones. */
 static void annotate_writer(struct telling *telling, struct gt_annotations *list, size_t place,
                             const struct gt_device_event *event)
 {
@@ -97,7 +97,7 @@ static void put_event(struct telling *telling, struct gt_track *track, size_t pl
 		gt_perfetto_skip(perfetto);
 		return;
 	}
-	/* What has no length ends nothing that is open. */
+	/* An instant event ends nothing that is open. */
 	slice.nested |= slice.instant;
 	annotate(telling, &list, place, event);
 	slice.annotation_count = list.count;

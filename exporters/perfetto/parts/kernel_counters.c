@@ -8,7 +8,7 @@
 #include "exporters/perfetto/lines.h"
 
 /*
- * What hardware counters said of launches that were profiled, under CUPTI's own names, which the
+ * Values of hardware counters for launches that were profiled, under CUPTI's own names, which the
  * page GPU Compute looks for: the value at the kernel's start, 0 at its end. Where the next one
  * begins at that very moment its value takes the place of the 0.
  */

@@ -9,7 +9,7 @@
 #include "model/work/activity.h"
 
 /*
- * What a look at the whole must tell: how busy each GPU was, which is the share of the time in
+ * Lines that a look at the whole needs: how busy each GPU was, which is the share of the time in
  * which a kernel ran, and how many calls had asked for work that had not begun. Both are averages
  * over stretches of time: exact lines would make the file half as large again.
  */

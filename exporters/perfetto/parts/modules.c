@@ -15,7 +15,7 @@
 
 /*
  * The loading of GPU code, below the thread that did it: a slice as long as it took at most, a mark
- * where that is not known. What was compiled for it stands on lanes of the process.
+ * where that is not known. Compilations for it stand on lanes of the process.
  */
 
 enum { ANNOTATIONS = 6 };

@@ -12,10 +12,10 @@
 #include "model/gpu/throttle.h"
 
 /*
- * What was sampled of the GPUs: gauges and totals as lines, masks as slices, one for each time
- * that a bit was set. Hardware counters are lines too, sums as rates; the time of samples that were
- * lost is a slice, as a line cannot be interrupted. Several processes may have sampled the same
- * GPU: what they saw is one line.
+ * Samples of the GPUs: gauges and totals as lines, masks as slices, one for each time that a bit
+ * was set. Hardware counters are lines too, sums as rates; the time of samples that were lost is a
+ * slice, as a line cannot be interrupted. Several processes may have sampled the same GPU: what
+ * they saw is one line.
  */
 
 enum { NAME_SIZE = 96, REASONS = 64 };

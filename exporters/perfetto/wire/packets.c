@@ -28,7 +28,7 @@ int gt_packets_open(struct gt_packets *packets, const struct gt_sink *sink,
 	return result;
 }
 
-/* One packet that holds others. Of gt_packed_sink. */
+/* One packet that holds others. For gt_packed_sink. */
 static void write_packed(void *context, const uint8_t *packed, int64_t packed_size)
 {
 	struct gt_packets *packets = context;

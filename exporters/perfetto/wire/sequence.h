@@ -40,8 +40,9 @@ void gt_sequence_intern(struct gt_sequence *sequence, Perfetto__InternedData *da
 Perfetto__InternedString gt_interned(uint64_t iid, const char *text);
 
 /*
- * A packet that is one packed message, at a time. tag: its field in TracePacket. What is the same
- * in every packet stands together and what varies follows, time first: it then compresses best.
+ * A packet that is one packed message, at a time. tag: its field in TracePacket. Fields that are
+ * the same in every packet stand together and varying ones follow, time first: it then compresses
+ * best.
  */
 void gt_sequence_put(struct gt_sequence *sequence, gt_time time_ns, uint32_t tag,
                      const uint8_t *message, size_t size);

@@ -21,7 +21,7 @@ void gt_texts_release(struct gt_texts *texts);
 /* The number of a text, a new one when it has none yet. */
 uint32_t gt_texts_add(struct gt_texts *texts, gt_string text);
 
-/* What to call something whose name is not known: a slice without a name is not drawn. */
+/* A name for something whose own is not known: a slice without a name is not drawn. */
 static inline const char *gt_name_or(const char *name, const char *instead)
 {
 	return *name ? name : instead;

@@ -37,7 +37,7 @@ static inline size_t gt_varint_size(uint64_t value)
 	return size;
 }
 
-/* What stands before a field: its number in the .proto file and its wire type. */
+/* The tag before a field: its number in the .proto file and its wire type. */
 uint32_t gt_wire_tag(const ProtobufCMessageDescriptor *message, const char *field);
 
 /* libprotobuf-c wants char * where it only reads. The text must outlive the message. */
