@@ -305,7 +305,7 @@ static char *stem_of(const struct run *run, const char *wanted, struct gt_error 
 		return NULL;
 	}
 	if (is_place(wanted)) {
-		/* An error with it shows when the recording is to be made in it. */
+		/* Its errors show when the recording is to be made in it. */
 		if (wanted[strlen(wanted) - 1] == '/')
 			(void)mkdir(wanted, 0777);
 		char *path =

@@ -294,7 +294,7 @@ static double value_at(const struct sample *sample, size_t offset)
 	return value;
 }
 
-/* One value of each sample that counts, in their order. */
+/* Values of the samples that count, one each, in their order. */
 static size_t values_of(const struct measuring *measuring, size_t offset, double *values)
 {
 	size_t count = 0;

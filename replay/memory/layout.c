@@ -309,7 +309,7 @@ static void plan_alone(struct planner *planner, size_t index, uint64_t *at)
 	uint64_t end = up(*at + before + memory->size + behind, planner->page);
 	uint64_t address;
 
-	/* Its low bits beyond a multiple of the alignment may take another page. */
+	/* Low bits of the address beyond a multiple of the alignment may take another page. */
 	for (;; end += planner->page) {
 		const uint64_t most = end - behind - memory->size;
 		const uint64_t extra = (most - memory->address) & (alignment - 1);

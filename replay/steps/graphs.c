@@ -107,7 +107,7 @@ static int order_inside(struct gt_steps *steps, const struct gt_step_graph *grap
 	return result;
 }
 
-/* What the default stream waits for is outside. */
+/* The order with the default stream is kept outside of the graph. */
 static int put_inside(struct gt_steps *steps, size_t number, struct gt_error *err)
 {
 	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];

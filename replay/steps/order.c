@@ -7,7 +7,7 @@
 
 #define LEGACY_STREAM 7u /* CUPTI's number of the first context's default stream */
 
-/* Whether it is the default stream, for streams that do not say that they are not blocking. */
+/* Whether it is the default stream that blocking streams wait for. */
 static bool is_legacy(const struct gt_steps *steps, size_t stream)
 {
 	return steps->bundle->streams.rows[stream].number == LEGACY_STREAM &&
