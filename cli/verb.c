@@ -67,7 +67,7 @@ static bool is_program(const char *word)
 	return gt_process_find(word, NULL) == 0;
 }
 
-/* What follows could be read: a recording, or nothing that stands for something else. */
+/* The next word could be read: a recording, or nothing that stands for something else. */
 static bool is_to_be_read(const char *next)
 {
 	return !next || *next == '-' || is_recording(next) || is_report(next);

@@ -6,7 +6,7 @@ struct gt_command;
 struct gt_error;
 
 /*
- * What a command line asks for: the command that its first word names, or that is meant without
+ * Request of a command line: the command that its first word names, or that is meant without
  * being named ("gputrace ./app", "gputrace app.gputrace", "gputrace record ./app").
  */
 struct gt_verb {

@@ -65,7 +65,7 @@ static bool *find_reached(const struct gt_bundle *bundle)
 	return reached;
 }
 
-/* Of textures and surfaces whether they are of all of their memory. */
+/* Whether a texture or surface is of all of its memory. */
 static bool is_of_all(const struct gt_bundle *bundle, const struct gt_bundle_object *object)
 {
 	const struct gt_bundle_memory *memory = &bundle->memory.rows[object->memory];
@@ -81,7 +81,7 @@ static bool is_whole(const struct gt_bundle *bundle, const uint8_t *parameters, 
 	gt_array_each(const struct gt_bundle_object, object, &bundle->objects)
 		if (!is_of_all(bundle, object))
 			return false;
-	/* What handles in memory are of may be read as well. */
+	/* Objects of handles in memory may be read as well. */
 	gt_array_each(const struct gt_bundle_handle, handle, &bundle->handles)
 		if (handle->memory != GT_BUNDLE_NONE && reached[handle->memory])
 			return false;
@@ -101,7 +101,7 @@ static bool is_whole(const struct gt_bundle *bundle, const uint8_t *parameters, 
 
 /*
  * The least that one launch moves: what it does not change is read once, what it changes is
- * written once. Of memory that is used in part, as that of pools, no one knows.
+ * written once. It is unknown for memory used in part, as that of pools.
  */
 static double least_bytes(const struct gt_bundle *bundle)
 {

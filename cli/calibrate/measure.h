@@ -9,7 +9,7 @@
 
 struct gt_error;
 
-/* What is to be measured. */
+/* Devices and ceilings to be measured. */
 struct gt_measure_plan {
 	const struct gt_option_list *devices; /* numbers or UUIDs of GPUs; empty: all */
 	const bool *wanted;                   /* by ceiling */

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "cli/calibrate/measure.h"
 
-/* Of a build without the CUDA toolkit. */
+/* For a build without the CUDA toolkit. */
 int gt_measure(const struct gt_measure_plan *plan, struct gt_calibrations *calibrations,
                struct gt_error *err)
 {

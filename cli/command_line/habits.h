@@ -9,7 +9,7 @@ struct gt_error;
 struct gt_report;
 
 /*
- * What people type who come from other profilers: the lists of habits.def, looked up. Nothing in
+ * Words that users of other profilers type: the lists of habits.def, looked up. Nothing in
  * them stands in --help. Own commands go before theirs; a line about an option goes before an own
  * option where it fits its value ("-f csv" beside our -f).
  */
@@ -42,7 +42,7 @@ struct gt_typed {
 	char *next;  /* the word behind it; NULL: none, or it cannot be its value */
 };
 
-/* What a command makes of it, NULL when it is none of theirs. */
+/* Its meaning to a command, NULL when it is none of theirs. */
 const struct gt_habit *gt_habit_find(const char *command, const struct gt_typed *typed);
 
 /* Whether there is an option of that name, whatever its value. */

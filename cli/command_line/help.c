@@ -63,7 +63,7 @@ static size_t page_width(void)
 	return gt_page_width(STDOUT_FILENO, HELP_WIDTH);
 }
 
-/* What is named on the left is explained behind it; on a narrow page, below it. */
+/* The name on the left is explained behind it; on a narrow page, below it. */
 static void print_entry(const char *left, size_t indent, const char *text, FILE *out)
 {
 	const size_t width = page_width();

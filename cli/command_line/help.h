@@ -15,7 +15,7 @@ struct gt_option;
 void gt_options_help(const struct gt_option *options, FILE *out);
 
 /*
- * What an option does, and the words it takes where what it does not name them all. The caller
+ * Help of an option, and the words it takes where the help does not name them all. The caller
  * frees it.
  */
 char *gt_option_text(const struct gt_option *option);

@@ -175,7 +175,7 @@ static void put_options(const struct gt_command *command, FILE *out)
 	put_option(&gt_help_option, out);
 }
 
-/* What the command lists in its help. */
+/* The list in the command's help. */
 static void put_list(const struct gt_command *command, FILE *out)
 {
 	if (!command->list)

@@ -99,7 +99,7 @@ const char *gt_option_behind_value(const struct gt_option *option)
 	return option->kind == GT_OPTION_MAYBE ? "]" : "";
 }
 
-/* What the text of a number should look like. */
+/* Expected form of a number's text. */
 static const char *describe(enum gt_option_kind kind)
 {
 	if (kind == GT_OPTION_SIZE)
@@ -314,7 +314,7 @@ struct parser {
 	bool leading;
 };
 
-/* What an option took besides itself. */
+/* Text that an option took besides itself. */
 enum taken {
 	TOOK_NOTHING,
 	TOOK_REST, /* of its own word */

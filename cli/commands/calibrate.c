@@ -74,7 +74,7 @@ static int load_stored(struct gt_calibrations *calibrations, struct gt_error *er
 	               "nothing has been measured yet: gputrace calibrate does, in some seconds");
 }
 
-/* What cannot be kept is still shown. */
+/* Results that cannot be kept are still shown. */
 static void keep(const struct gt_calibrations *calibrations)
 {
 	gt_array_each(const struct gt_calibration, calibration, &calibrations->list) {

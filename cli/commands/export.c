@@ -205,7 +205,7 @@ static char *default_path(const struct args *args, const char *recording,
 	return path;
 }
 
-/* What to write: output as it is, in it when it is a folder, else beside the recording. */
+/* The path to write: output as it is, in it when it is a folder, else beside the recording. */
 static char *path_for(const struct args *args, const char *recording,
                       const struct gt_exporter *exporter)
 {

@@ -35,7 +35,7 @@ static int still_written(const char *folder, unsigned running, struct gt_error *
 	               running == 1 ? "that has" : "they have");
 }
 
-/* What is to be done; refuses while a process writes, but one that was just killed gets a moment. */
+/* Work to be done; refuses while a process writes, but one that was just killed gets a moment. */
 static int look(const char *folder, struct gt_salvage *left, struct gt_error *err)
 {
 	const struct timespec moment = {.tv_nsec = 5000000};
@@ -50,7 +50,7 @@ static int look(const char *folder, struct gt_salvage *left, struct gt_error *er
 	return result;
 }
 
-/* What there is then, in the words of everyone who reads it. */
+/* Says what there is then, in the words of everyone who reads it. */
 static int tell(const struct args *args, const char *folder, const struct gt_salvage *salvage,
                 struct gt_error *err)
 {

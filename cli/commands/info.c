@@ -286,7 +286,7 @@ static void add_recording(struct gt_result *result, const struct facts *facts)
 	gt_result_add_real(result, bytes_per_launch(facts));
 }
 
-/* Of a process whose capture could not be read, or stops at once, little is known. */
+/* Little is known of a process whose capture could not be read, or stops at once. */
 static void add_processes(struct gt_result *result, const struct gt_trace *trace)
 {
 	gt_result_begin(result, "processes", process_headings, GT_COUNT_OF(process_headings));
@@ -329,7 +329,7 @@ static void add_tables(struct gt_result *result, const struct gt_trace *trace)
 	}
 }
 
-/* What programs made of one kind of memory. */
+/* Memory of one kind that programs made. */
 struct sum_of_kind {
 	int64_t made;
 	int64_t bytes;

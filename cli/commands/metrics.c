@@ -98,7 +98,7 @@ static void add_source(struct gt_result *result, const struct gt_metric_source *
 	gt_result_add_text(result, source->library);
 }
 
-/* What became of a list's counters on the chip, by its first set. */
+/* Result of scheduling a list's counters on the chip, by its first set. */
 struct scheduled {
 	struct gt_metric_wanted *wanted; /* as many as the list has; owned */
 	struct gt_known_set sets[GT_KNOWN_SETS];

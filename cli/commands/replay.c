@@ -32,7 +32,7 @@ struct args {
 	bool history;
 };
 
-/* What of a bundle is run. */
+/* The part of a bundle that is run. */
 struct part {
 	struct gt_excerpt excerpt;
 	bool one;        /* step, the excerpt's; else all of it */
@@ -243,7 +243,7 @@ static bool has_failed(const struct gt_limit *limit, const struct gt_results *re
 	return failed;
 }
 
-/* What cannot be kept is still shown; one sentence is enough. */
+/* Results that cannot be kept are still shown; one sentence is enough. */
 static void keep(const char *folder, const struct gt_outcomes *outcomes)
 {
 	gt_array_each(const struct gt_outcome, outcome, &outcomes->list) {
@@ -267,7 +267,7 @@ static int choose_part(struct part *part, const struct args *args, const struct 
 	*part = (struct part){0};
 	if (args->step)
 		status = gt_step_choose(bundle, args->step, &step, &part->matching, err);
-	/* Of a single launch the program's own outputs are there. */
+	/* A single launch has the program's own outputs. */
 	part->one =
 		status == 0 && !args->whole && step != GT_BUNDLE_NONE && bundle->steps.count > 1;
 	part->focused = part->one && !args->step;

@@ -58,7 +58,7 @@ static const struct gt_parameter general[] = {
 	{0},
 };
 
-/* What the reports that have a parameter "by" can do; those of kernels first. */
+/* Groupings of the reports that have a parameter "by"; those of kernels first. */
 static const char *const by_words[] = {GT_GROUP_WORDS, "path", "domain", NULL};
 
 static const struct gt_option options[] = {
@@ -332,7 +332,7 @@ static const char *usual_report(const struct args *args)
 	return args->by ? "kernels" : "summary";
 }
 
-/* What a word was meant to be: a report, or, where none is named, a recording. */
+/* Says what a word was meant to be: a report, or, where none is named, a recording. */
 static int unknown_word(const char *word, bool recording_known, struct gt_error *err)
 {
 	const char **names = gt_allocate((gt_report_count + 1) * sizeof(*names));
@@ -405,7 +405,7 @@ static int add_list(struct answers *answers, const char *list, struct gt_error *
 	return result;
 }
 
-/* What could only be a place on disk, though nothing may be there. */
+/* Whether the word can only be a place on disk, though nothing may be there. */
 static bool is_path(const char *word)
 {
 	return strchr(word, '/') || gt_has_suffix(word, GT_RECORDING_SUFFIX) ||
@@ -467,7 +467,7 @@ static int choose(struct answers *answers, int count, char **words, const char *
 	return result;
 }
 
-/* What people read first ends with the ledger, clean or not. */
+/* The page that people read first ends with the ledger, clean or not. */
 static bool ends_with_ledger(const struct answers *answers, enum gt_style style)
 {
 	return style == GT_STYLE_TEXT && answers->list.count == 1 &&

@@ -254,7 +254,7 @@ static void run_release(struct run *run)
 }
 
 /*
- * What is to be recorded where: --output, else the environment, else the program's name, which is
+ * Where the recording goes: --output, else the environment, else the program's name, which is
  * no pattern.
  */
 static const char *wanted_name(const struct run *run, bool *pattern)
@@ -305,7 +305,7 @@ static char *stem_of(const struct run *run, const char *wanted, struct gt_error 
 		return NULL;
 	}
 	if (is_place(wanted)) {
-		/* What is wrong with it shows when the recording is to be made in it. */
+		/* Its errors show when the recording is to be made in it. */
 		if (wanted[strlen(wanted) - 1] == '/')
 			(void)mkdir(wanted, 0777);
 		char *path =
@@ -379,7 +379,7 @@ static int refuse_existing(const char *path, struct gt_error *err)
 	               path);
 }
 
-/* What the export could not replace in the end is said before an older recording is touched. */
+/* Refuses a path that the export could not replace, before an older recording is touched. */
 static int refuse_folder(const char *path, struct gt_error *err)
 {
 	if (!path || !gt_path_is_folder(path))
@@ -429,8 +429,8 @@ static void complain(void *context, const char *sentence)
 }
 
 /*
- * What the injection library could only note, or could not even note, is said before it is too
- * late: settings it does not understand, and a disk without room for a process's arena.
+ * Problems that the injection library could only note, or not even note, are said before it is
+ * too late: settings it does not understand, and a disk without room for a process's arena.
  */
 static int check_settings(const struct run *run, struct gt_error *err)
 {
@@ -524,7 +524,7 @@ static bool captures(const struct args *args)
 	return args->capture_kernels || args->capture_sequence || args->capture_graphs;
 }
 
-/* What chooses launches goes with what does something with them. */
+/* Options that choose launches go with one that does something with them. */
 static int check_choice(const struct args *args, struct gt_error *err)
 {
 	if (args->kernels && !args->kernel_counters)
@@ -577,7 +577,7 @@ static int check_capture_graphs(const struct args *args, struct gt_error *err)
 	                                       : "--capture-sequence");
 }
 
-/* What else goes with --kernel-counters, and what does not. */
+/* Options that go with --kernel-counters, and those that do not. */
 static int check_kernel_counters(const struct args *args, struct gt_error *err)
 {
 	if (args->kernel_counters && args->counters)
@@ -719,7 +719,7 @@ static int set_options(struct gt_environment *environment, const struct args *ar
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;
 }
 
-/* Of the option, else of the environment. */
+/* From the option, else from the environment. */
 static const char *list_of(const struct run *run, const char *option, const char *name)
 {
 	return option ? option : gt_environment_find(&run->environment, name);
@@ -741,7 +741,7 @@ static int read_python(struct run *run, struct gt_error *err)
 	return result;
 }
 
-/* What was there before hears of NVTX's calls through ours. */
+/* The library set before hears of NVTX's calls through ours. */
 static void set_nvtx(struct gt_environment *environment, const char *library, bool wanted)
 {
 	static const char name[] = "NVTX_INJECTION64_PATH";
@@ -1117,7 +1117,7 @@ static void conclude_apart(struct run *run, const struct gt_salvage *salvage)
 		       run->folder);
 }
 
-/* What still runs, here or in another run, may start a Python yet. */
+/* A process that still runs, here or in another run, may start a Python yet. */
 static void finish_python(const struct run *run, const struct gt_salvage *salvage, bool last)
 {
 	const char *why;

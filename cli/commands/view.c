@@ -156,7 +156,7 @@ static char *last_part(const char *path)
 	return name;
 }
 
-/* What recordings and captures begin with; a folder is one too. */
+/* Whether it begins as recordings and captures do; a folder is one too. */
 static bool is_recording(int file)
 {
 	char begin[sizeof(GT_FILE_MAGIC) - 1];
@@ -217,7 +217,7 @@ static int write_trace(struct view *view, const struct gt_view *chosen,
 	return result;
 }
 
-/* What the trace of a recording is called. */
+/* Name of the trace of a recording. */
 static char *name_of(const char *recording)
 {
 	char *last = last_part(recording);
@@ -361,7 +361,7 @@ static void announce(const struct view *view)
 		gt_say("%s; open the address yourself", err.text);
 }
 
-/* What is answered to the browser that comes to the start: where it goes, or a page. */
+/* Answers the browser that comes to the start: where it goes, or a page. */
 static int serve(struct view *view, struct gt_error *err)
 {
 	const bool leads = leads_to_ui(view);

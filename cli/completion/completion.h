@@ -7,7 +7,7 @@
 struct gt_error;
 
 /*
- * What makes a shell complete gputrace's words: a few lines for each shell, which ask gputrace
+ * Makes a shell complete gputrace's words: a few lines for each shell, which ask gputrace
  * itself for what there is (offers.h).
  */
 

@@ -34,7 +34,7 @@ static size_t find_command(struct gt_line *line, size_t count, char **words)
 	return begin;
 }
 
-/* What the last row of the options says of whose they are. */
+/* The command that the options belong to, as their last row says. */
 static const char *habits_of(const struct gt_option *options)
 {
 	while (options->name)

@@ -183,7 +183,7 @@ static size_t find_reports(const struct gt_line *line, const struct gt_report **
 	return count;
 }
 
-/* What of the tables of a result is offered. */
+/* The part of a result's tables that is offered. */
 enum part { PART_TITLES, PART_COLUMNS };
 
 static void offer_parts(const struct search *search, const struct gt_result *result, enum part part)

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-/* What the shell itself may offer besides. */
+/* Words that the shell itself may offer besides. */
 enum gt_offers_more {
 	GT_OFFERS_WORDS,    /* nothing */
 	GT_OFFERS_FILES,    /* any file */
@@ -21,7 +21,7 @@ struct gt_offer {
 	char *text; /* what it is, in a few words, or NULL; owned */
 };
 
-/* What the last word of a command line can become: made of the tables that --help is made of, and
+/* Words that a command line's last word can become: made of the tables that --help is made of, and
  * of what lies in the folder. */
 struct gt_offers {
 	enum gt_offers_more more;

@@ -34,7 +34,7 @@ struct gt_known_list {
 extern const struct gt_known_list gt_known_lists[];
 extern const size_t gt_known_list_count;
 
-/* What a chip has of a set. */
+/* A chip's part of a set. */
 struct gt_known_set {
 	size_t counters;
 	size_t left_out;

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 
-/* What was in force before we touched it; the program gets it back. */
+/* Signal settings before we touched them; the program gets them back. */
 struct signals {
 	sigset_t mask;
 	struct sigaction child;
@@ -242,7 +242,7 @@ static int check(const char *path)
 	return 0;
 }
 
-/* What execvp would try, in its order; the first that is there but may not be run is remembered. */
+/* Tries execvp's paths, in its order; the first that is there but may not be run is remembered. */
 static int check_along_path(const char *program)
 {
 	const char *at =
@@ -280,7 +280,7 @@ static bool is_command_line(const char *program)
 	return strchr(program, ' ') && look_for(first) == 0;
 }
 
-/* What was probably meant by a program that there is not; the error is that of looking for it. */
+/* Says what a missing program's name probably meant; the error is that of looking for it. */
 static int explain(const char *program, int result, struct gt_error *err)
 {
 	const char *slash = strchr(program, '/');

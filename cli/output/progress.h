@@ -12,7 +12,7 @@
 /*
  * One line on standard error that says what is being done and how far it is: on a terminal only,
  * from one second after the first begin on, and gone at the end and when a signal ends the
- * program. What begins again takes the line over. Zero-initialised shows nothing, ever.
+ * program. A later begin takes the line over. Zero-initialised shows nothing, ever.
  */
 struct gt_progress {
 	bool wanted;

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* What gputrace says about itself: one line on standard error, "gputrace: SENTENCE". */
+/* Messages of gputrace about itself: one line on standard error, "gputrace: SENTENCE". */
 __attribute__((format(printf, 1, 2))) void gt_say(const char *fmt, ...);
 
 /*

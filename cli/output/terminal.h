@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a terminal can do, as far as it and the environment tell. */
+/* Abilities of a terminal, as far as it and the environment tell. */
 
 /* Back to the begin of the line, and nothing in it. */
 #define GT_ERASE_LINE "\r\033[K"
@@ -16,7 +16,7 @@ bool gt_terminal_obeys(int fd);
 /* The same, and whoever sits there has not refused colours and the like (NO_COLOR, no-color.org). */
 bool gt_terminal_is_colourful(int fd);
 
-/* Of the terminal that the descriptor is; 0 where it is none, or does not know. */
+/* Size of the terminal that the descriptor is; 0 where it is none, or does not know. */
 struct gt_terminal_size {
 	size_t rows;
 	size_t columns;

@@ -21,7 +21,7 @@
 #include "format/recording.h"
 #include "format/roll.h"
 
-/* What a folder holds, as far as that says which recording is meant. */
+/* Contents of a folder, as far as they say which recording is meant. */
 struct folder {
 	bool is_recording;      /* captures lie in it */
 	struct gt_words inside; /* names of the recordings in it */
@@ -58,7 +58,7 @@ static bool is_of_recording(const char *name)
 	       gt_has_suffix(name, GT_ROLL_SUFFIX);
 }
 
-/* What cannot be read holds nothing. */
+/* A folder that cannot be read holds nothing. */
 static struct folder look(const char *path)
 {
 	struct folder folder = {0};
@@ -218,7 +218,7 @@ void gt_recording_namesakes(const char *word, const char *chosen, char *text, si
 	folder_release(&here);
 }
 
-/* What a slip may have been for. */
+/* The name that a slip may have been for. */
 static char *nearest(const struct gt_wanted *wanted, const struct gt_words *inside,
                      const char *word)
 {
@@ -238,7 +238,7 @@ static char *nearest(const struct gt_wanted *wanted, const struct gt_words *insi
 	return copy;
 }
 
-/* What there is instead: nothing like the word is known. */
+/* Says what there is instead: nothing like the word is known. */
 static int say_what_is_here(const char *word, const struct gt_wanted *wanted,
                             struct gt_words *inside, struct gt_error *err)
 {
@@ -329,7 +329,7 @@ static struct gt_instant begun_at(const char *path)
 	return begun;
 }
 
-/* Of several that were begun at the same moment, the last by name: always the same one. */
+/* The last by name of several that were begun at the same moment: always the same one. */
 static void choose_newest(const char *place, struct gt_words *inside, char **path)
 {
 	struct gt_instant newest = {0};

@@ -149,7 +149,7 @@ static void add_losses(struct line *line, const struct gt_trace *trace)
 	}
 }
 
-/* Of graphs, or where launches were not counted: all others are launches without times. */
+/* For graphs, or where launches were not counted: all others are launches without times. */
 static void add_kernels_without_times(struct line *line, const struct gt_trace *trace)
 {
 	const uint64_t kernels = get(trace, "kernels_unfinished");

@@ -10,7 +10,7 @@ struct gt_trace;
 #define GT_LEDGER_BYTES 1024 /* that every sentence fits into */
 
 /*
- * What became of everything the program launched, in one line without a line end:
+ * Outcome of everything the program launched, in one line without a line end:
  * "ledger: 1,000 launches = 998 kernels + 2 unfinished". Returns whether the ledger is clean
  * (model/ledger.h). For a whole trace, before anything is cut out of it.
  */

@@ -83,8 +83,8 @@ struct gt_manifests {
 };
 
 /*
- * Reads those that can be read. What gt_manifest_load says of the first run's manifest, or of the
- * last that cannot be read; -ENOENT only when there is none at all.
+ * Reads those that can be read. Returns the result of gt_manifest_load for the first run's
+ * manifest, or for the last that cannot be read; -ENOENT only when there is none at all.
  */
 int gt_manifests_load(struct gt_manifests *manifests, const char *folder, struct gt_error *err);
 void gt_manifests_release(struct gt_manifests *manifests);

@@ -30,7 +30,7 @@ struct gt_reading {
 void gt_reading_init(struct gt_reading *reading);
 void gt_reading_release(struct gt_reading *reading);
 
-/* What the options choose: once, before it is read. */
+/* Takes the options' choice: once, before it is read. */
 int gt_reading_choose(struct gt_reading *reading, const struct gt_filter_args *args,
                       struct gt_error *err);
 

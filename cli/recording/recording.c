@@ -87,7 +87,7 @@ static bool is_inner(DIR *folder, const char *name)
 	       S_ISDIR(status.st_mode);
 }
 
-/* What is in an open folder, each name behind a prefix; folders in it but for a recording's own. */
+/* Lists an open folder, each name behind a prefix; folders in it but for a recording's own. */
 static void list_folder(struct gt_recording_files *files, DIR *folder, const char *prefix)
 {
 	const struct dirent *entry;
@@ -114,7 +114,7 @@ static DIR *open_modules(DIR *folder)
 	return fd < 0 ? NULL : fdopendir(fd);
 }
 
-/* What is below the folder of captured launches, in order, links not followed; NULL: nothing is. */
+/* Walks the folder of captured launches, in order, links not followed; NULL: nothing is there. */
 static FTS *walk_launches(const char *recording)
 {
 	char root[PATH_MAX];
@@ -212,7 +212,7 @@ static bool is_calibration(const char *name)
 	       (strstr(name, GT_CALIBRATION_SUFFIX ".") && gt_has_suffix(name, ".partial"));
 }
 
-/* What is in a recording before there is a capture, and stays without one. */
+/* Files that are in a recording before there is a capture, and stay without one. */
 static bool is_beside(const char *name)
 {
 	return is_manifest(name) || gt_has_suffix(name, GT_ROLL_SUFFIX) ||
@@ -231,7 +231,7 @@ static bool is_module(const char *name)
 	       strncmp(strchr(slash, '.'), GT_CUBIN_SUFFIX, strlen(GT_CUBIN_SUFFIX)) == 0;
 }
 
-/* Of a captured launch: launches/NAME/bundle.json, and what lies in blobs/ and results/ beside it. */
+/* Files of a captured launch: launches/NAME/bundle.json, those in blobs/ and results/ beside it. */
 static bool is_of_bundle(const char *name)
 {
 	static const char *const folders[] = {GT_BUNDLE_BLOBS "/", GT_BUNDLE_RESULTS "/"};

@@ -59,7 +59,7 @@ bool gt_recording_is_manifest(const char *name);
 /* Whether it is a file that can be run. */
 bool gt_recording_is_program(const char *path);
 
-/* What a word was taken for that names nothing. */
+/* The things that a word was taken for when it names nothing. */
 struct gt_wanted {
 	const char *what;         /* "recording", "recording or report" */
 	const char *const *names; /* of what is no recording, NULL at the end; NULL: none */

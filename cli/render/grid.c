@@ -227,7 +227,7 @@ static unsigned rank_of(const struct gt_grid *grid, size_t column)
 	return RANK_ORDINARY;
 }
 
-/* What a line takes when names take at most so much each; prose is wrapped to what is left. */
+/* Width of a line when names take at most so much each; prose is wrapped to what is left. */
 static size_t line_width(const struct gt_grid *grid, size_t most)
 {
 	size_t width = GT_GRID_GAP * (grid->count - 1);
@@ -294,7 +294,7 @@ static size_t wish_of(const struct gt_grid *grid, size_t width)
 	return width / 2 / names;
 }
 
-/* What tells nothing of rows, or is only nice to have beside a name, goes before a name is cut. */
+/* Columns that tell nothing of rows, or are only nice beside a name, go before a name is cut. */
 static bool is_below_names(const struct gt_grid *grid, size_t column)
 {
 	if (rank_of(grid, column) == RANK_STAYS)

@@ -37,8 +37,8 @@ void gt_grid_init(struct gt_grid *grid, const struct gt_rendering *rendering,
                   const struct gt_section *section);
 
 /*
- * Leaves out, narrows and cuts until a line takes at most width columns. What the rows are sorted
- * by stays. Only a last column that is to be wrapped may still be wider.
+ * Leaves out, narrows and cuts until a line takes at most width columns. The column that rows are
+ * sorted by stays. Only a last column that is to be wrapped may still be wider.
  */
 void gt_grid_fit(struct gt_grid *grid, size_t width);
 

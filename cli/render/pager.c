@@ -14,7 +14,7 @@
 #include "cli/output/terminal.h"
 #include "cli/output/variable.h"
 
-/* What a shell ends with that cannot run, or does not find, a command. */
+/* Exit status of a shell that cannot run, or does not find, a command. */
 enum { NOT_RUNNABLE = 126, NOT_FOUND = 127 };
 
 /* The variable that names the pager; NULL: none does. */

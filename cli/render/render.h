@@ -14,7 +14,7 @@ struct gt_section;
 struct gt_sort;
 
 /*
- * What reports found, written down: as aligned text with scaled units for people, or as JSON
+ * Findings of reports, written down: as aligned text with scaled units for people, or as JSON
  * or CSV with raw values for programs, or as a picture, SVG, of the charts that they have. The only
  * place where a result becomes characters.
  */

@@ -137,7 +137,7 @@ static int compare_values(const struct gt_cell *a, const struct gt_cell *b)
 	return 0;
 }
 
-/* What is not known comes last in either direction. */
+/* Unknown values come last in either direction. */
 static int compare_cells(const struct gt_cell *a, const struct gt_cell *b, bool descending)
 {
 	if (a->unknown || b->unknown)
@@ -198,7 +198,7 @@ void gt_rows_init(struct gt_rows *rows, const struct gt_section *section,
                   const struct gt_sort *sort, uint64_t limit)
 {
 	const size_t count = gt_section_row_count(section);
-	/* What is to be read is read in the order in which it was written, and to its end. */
+	/* Plain sections are read in the order in which they were written, and to their end. */
 	struct keys keys = find_keys(section, section->plain ? NULL : sort);
 
 	*rows = (struct gt_rows){.section = section, .count = count};

@@ -27,7 +27,7 @@ struct gt_show_args {
 	struct gt_option_list sections;
 };
 
-/* What they are when none is given. */
+/* Their values when none is given. */
 #define GT_SHOW_ARGS_INIT                                                                          \
 	{                                                                                          \
 		.limit = GT_LIMIT_NONE                                                             \
@@ -60,7 +60,7 @@ extern const char *const gt_show_colours[]; /* words for --color */
 	         "or less -FRX shows it")
 /* clang-format on */
 
-/* What was chosen. Fails with -EINVAL for what excludes each other. */
+/* The chosen style. Fails with -EINVAL for options that exclude each other. */
 int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct gt_error *err);
 
 /* Shows results in the style and sorted as rendering says; the rest of it is set here. */

@@ -7,7 +7,7 @@
 #include "cli/render/render.h"
 #include "cli/render/svg.h"
 
-/* Of one chart, in CSS pixels. The plot's own edges; the legend stands to its right. */
+/* Sizes of one chart, in CSS pixels. The plot's own edges; the legend stands to its right. */
 enum {
 	WIDTH = GT_SVG_WIDTH,
 	HEIGHT = 560,
@@ -146,7 +146,7 @@ static void draw_axes(const struct gt_chart *chart, FILE *out)
 	fputs("</text>\n", out);
 }
 
-/* What is said of a slope stands along it, of a level at its right end. */
+/* The text of a slope stands along it, that of a level at its right end. */
 static void draw_line(const struct gt_chart *chart, const struct gt_chart_line *line, FILE *out)
 {
 	const double from_x = place_x(chart, line->from_x);

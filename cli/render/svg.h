@@ -7,7 +7,7 @@
 
 struct gt_strips;
 
-/* What the pictures of reports are made of, in SVG; cli/render/svg.c puts them together. */
+/* Parts of the pictures of reports, in SVG; cli/render/svg.c puts them together. */
 
 /* In CSS pixels: of all pictures, with the edges of the plot and the legend to its right. */
 enum {

@@ -80,7 +80,7 @@ static void draw_axis(const struct gt_strips *strips, FILE *out)
 	fputs("</text>\n", out);
 }
 
-/* What all rows are parts of, between the title and the first. */
+/* The whole that all rows are parts of, between the title and the first. */
 static void draw_whole(const struct gt_strips *strips, FILE *out)
 {
 	if (!strips->whole)

@@ -201,7 +201,7 @@ static void print_rows(const struct gt_rendering *rendering, struct gt_grid *gri
 	print_more(rendering, grid, out);
 }
 
-/* What a page does not show of the tables on it. */
+/* Parts of its tables that a page does not show. */
 struct missing {
 	size_t columns;
 	bool names; /* in full */
@@ -295,7 +295,7 @@ static bool has_remarks(const struct gt_result *result, const bool *is_shown)
 	return false;
 }
 
-/* What became of the tables of a result. */
+/* Outcome for the tables of a result. */
 struct tables {
 	bool *is_shown; /* by remark: whether a column that it is about is */
 	bool any;       /* was printed */

@@ -26,8 +26,8 @@ void gt_go_on_elsewhere(const void *left, size_t size);
 unsigned gt_begun_again(void);
 
 /*
- * What the process before left, once: NULL where there was none. The caller frees it. Fails where
- * it cannot be read: then nothing may begin once more, which might never end.
+ * Data that the process before left, once: NULL where there was none. The caller frees it. Fails
+ * where it cannot be read: then nothing may begin once more, which might never end.
  */
 int gt_take_left(void **left, size_t *size, struct gt_error *err);
 

@@ -20,7 +20,7 @@ void gt_apart_choose(struct gt_outcome *outcome, unsigned asked);
 /* Whether that is further away than figures of the same work are. */
 bool gt_apart_is_far(const struct gt_outcome *outcome);
 
-/* What is known of the reason; false: nothing is. */
+/* The reason, as far as it is known; false: it is not. */
 bool gt_apart_reason(const struct gt_outcome *outcome, const struct gt_bundle *bundle, char *text,
                      size_t size);
 

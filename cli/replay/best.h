@@ -8,7 +8,7 @@ struct gt_tune_row;
 
 /*
  * What --tune found best, by function, size and device, whatever bundle it was found with: kept in
- * gputrace/tuned.json of the user's data folder. What cannot be kept is said.
+ * gputrace/tuned.json of the user's data folder. A failure to keep it is said.
  */
 void gt_best_keep(const struct gt_bundle *bundle, const struct gt_outcome *recorded,
                   const struct gt_tune_row *best);

@@ -22,8 +22,8 @@ struct gt_forms {
 enum { GT_FORMS_MOST_STREAMS = 8 }; /* that are tried before the others */
 
 /*
- * All that are to be run. Of the form priorities one with the priorities that were given, or else
- * one for each of the first streams with work, which goes before all others. -EINVAL where
+ * All that are to be run. The form priorities comes once with the priorities that were given, or
+ * else once for each of the first streams with work, which goes before all others. -EINVAL where
  * priorities mean nothing: there is one stream, or none of that number.
  */
 int gt_forms_choose(struct gt_forms *forms, const struct gt_replay_request *request,

@@ -10,8 +10,9 @@
 struct gt_error;
 
 /*
- * What gputrace replay leaves to the process that it becomes (again.h): what came of the variants
- * that were run. That one goes through them in the same order, and runs those that are not there.
+ * Data that gputrace replay leaves to the process that it becomes (again.h): outcomes of the
+ * variants that were run. That one goes through them in the same order, and runs those that
+ * are not there.
  */
 struct gt_left {
 	struct gt_outcomes outcomes;

@@ -15,7 +15,7 @@ enum { VERSION = 1 };
 
 enum kind { TEXT, REAL, COUNT, FACT };
 
-/* What is kept of an outcome. */
+/* Fields of an outcome that are kept. */
 static const struct field {
 	const char *name;
 	enum kind kind;

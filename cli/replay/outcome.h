@@ -15,7 +15,7 @@ enum { GT_REPLAY_CONDITIONS_BYTES = 256, GT_REPLAY_FORM_BYTES = 160 };
 struct gt_error;
 
 /*
- * What running the launches of a bundle again came to, in one variant: what is shown, and kept in
+ * Outcome of running the launches of a bundle again, in one variant: it is shown, and kept in
  * the bundle. Texts: "" is not known; reals: NAN.
  */
 
@@ -64,7 +64,7 @@ struct gt_outcome {
 	bool too_slow;   /* for --fail-if */
 	char doubt[200]; /* why it is not known that all runs did the same work */
 	char fits[16];   /* state of the cache whose time is nearest to that in the program */
-	/* Of one step of a sequence, alone. */
+	/* For one step of a sequence, alone. */
 	uint64_t step_plus_one;       /* 0: of all steps */
 	uint64_t sequence_mismatches; /* elements, when all steps were run once */
 	/* Not kept. */
@@ -107,10 +107,10 @@ void gt_outcome_release(struct gt_outcome *outcome);
 
 enum { GT_OUTCOME_LABEL_BYTES = 420 };
 
-/* What it is called beside others: its variant, and its form where that is not the first one's. */
+/* Its name beside others: its variant, and its form where that is not the first one's. */
 void gt_outcome_label(const struct gt_outcome *outcome, char text[GT_OUTCOME_LABEL_BYTES]);
 
-/* Of outcomes that were run together, the one as recorded in the form of that one; NULL: none. */
+/* The one as recorded in the form of that one, among outcomes run together; NULL: none. */
 const struct gt_outcome *gt_outcome_recorded(const struct gt_outcomes *outcomes,
                                              const struct gt_outcome *outcome);
 

@@ -53,7 +53,7 @@ enum {
 	GT_REPLAY_MOST_PRIORITIES = 8, /* that are given */
 };
 
-/* What the words mean. */
+/* Meaning of the words. */
 struct gt_replay_request {
 	const struct gt_replay_args *args;
 	struct gt_replay_options options; /* of launches as recorded; without device and elements */
@@ -70,14 +70,14 @@ struct gt_replay_request {
 void gt_replay_form(const struct gt_replay_options *options, char text[GT_REPLAY_FORM_BYTES]);
 
 /*
- * What the times depend on beside the variant: "l2=cold inputs=recorded form=recorded"; of one step
+ * Conditions of the times beside the variant: "l2=cold inputs=recorded form=recorded"; of one step
  * its number as well, of all steps that is UINT32_MAX.
  */
 void gt_replay_conditions(const struct gt_replay_options *options, uint32_t step,
                           char text[GT_REPLAY_CONDITIONS_BYTES]);
 
 /*
- * What was typed must outlive the request. -EINVAL: it makes no sense; -ENOTSUP: this build cannot
+ * Typed words must outlive the request. -EINVAL: they make no sense; -ENOTSUP: this build cannot
  * run launches again.
  */
 int gt_replay_request_read(struct gt_replay_request *request, const struct gt_replay_args *args,

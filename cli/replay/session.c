@@ -321,7 +321,7 @@ static void add_outputs(struct gt_outcome *outcome, const struct session *sessio
 {
 	gt_array_release(&outcome->buffers);
 	outcome->mismatches = outcome->unwritten = outcome->outside = outcome->varying = 0;
-	/* What is not known to be written tells nothing of what the launches do. */
+	/* Memory not known to be written tells nothing of what the launches do. */
 	outcome->unchanged = session->options.verify && result->proven == 0 && !result->wrong;
 	outcome->checked = session->options.verify && !outcome->unchanged;
 	outcome->verified =
@@ -402,7 +402,7 @@ static struct gt_outcome *last_outcome(const struct session *session)
 	return gt_array_end(&session->outcomes->list) - 1;
 }
 
-/* What runs as recorded ends; of what is changed nobody knows. */
+/* Launches as recorded end; whether changed ones do is unknown. */
 static int64_t longest_run(const struct session *session)
 {
 	enum { TIMES = 1000 };
@@ -454,7 +454,7 @@ static void leave_spoiled(struct session *session)
 		      gt_go_on_elsewhere);
 }
 
-/* What the process before left undone of the last outcome that it left. */
+/* Finishes the last outcome that the process before left. */
 static void go_on_with(struct session *session, const struct gt_variant *variant)
 {
 	struct gt_error ignored = {0};
@@ -504,7 +504,7 @@ static int run_variant(struct session *session, const struct gt_variant *variant
 	               : 0;
 }
 
-/* Of variants that options name; what one fails of is its outcome. */
+/* Runs the variants that options name; a variant's failure is its outcome. */
 static void run_asked(struct session *session)
 {
 	const struct gt_tune_space *asked = &session->request->asked;
@@ -602,7 +602,7 @@ static void rehearse_again(struct session *session)
 	gt_progress_begin(&session->progress, false, "running launches again");
 }
 
-/* What ended in the program may not where each step waits for the one before it. */
+/* Steps that ended in the program may not where each waits for the one before it. */
 static int64_t longest_rehearsal(const struct session *session)
 {
 	enum { TIMES = 1000 };
@@ -612,7 +612,7 @@ static int64_t longest_rehearsal(const struct session *session)
 	return (int64_t)fmin(fmax(TIMES * (double)origin->job_ns, least_ns), 1e18);
 }
 
-/* What memory holds before the step and after it. */
+/* Finds what memory holds before the step and after it. */
 static int rehearse(struct session *session, struct gt_error *err)
 {
 	struct gt_replay_options options = session->options;

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "cli/replay/request.h"
 
-/* Of a build without the CUDA toolkit. */
+/* For a build without the CUDA toolkit. */
 int gt_replay_request_read(struct gt_replay_request *request, const struct gt_replay_args *args,
                            struct gt_error *err)
 {

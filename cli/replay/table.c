@@ -444,7 +444,7 @@ static void add_tables_of_buffers(struct gt_result *result, const struct gt_outc
 
 /* ---- remarks ---- */
 
-/* Of memory that did not change. */
+/* Remarks on memory that did not change. */
 static void remark_on_roles(struct gt_result *result, const struct gt_outcome *first)
 {
 	static const char *const words[] = {
@@ -506,7 +506,7 @@ static void remark_on_launch(struct gt_result *result, const struct gt_outcome *
 		                    "how much memory its local variables needed is not known");
 }
 
-/* Of one that was run alone. */
+/* Remarks on a step that was run alone. */
 static void remark_on_step(struct gt_result *result, const struct gt_outcome *first)
 {
 	if (!first->step_plus_one)
@@ -530,7 +530,7 @@ static void remark_on_step(struct gt_result *result, const struct gt_outcome *fi
 		                 "outputs are compared with what the step left then");
 }
 
-/* What runs with a warm cache find as recorded, and whether all did the same. */
+/* Remarks on data that warm runs find as recorded, and on whether all runs did the same. */
 static void remark_on_work(struct gt_result *result, const struct gt_outcome *first)
 {
 	if (first->other_mode)
@@ -671,7 +671,7 @@ static bool is_newest(const struct gt_results *results, size_t row)
 	return true;
 }
 
-/* Of the newest results of the GPU and conditions: the fastest that did as the program did. */
+/* The fastest of the newest results of the GPU and conditions that did as the program did. */
 static const struct gt_outcome *best_of(const struct gt_results *results,
                                         const struct gt_outcome *like,
                                         const struct gt_outcome **recorded)

@@ -8,13 +8,13 @@ struct gt_result;
 struct gt_results;
 
 /*
- * What running a bundle again came to: the launch, its times, its outputs; of one step its excerpt
+ * Outcome of running a bundle again: the launch, its times, its outputs; of one step its excerpt
  * is the bundle. bundle NULL: headings.
  */
 void gt_replay_fill(struct gt_result *result, const struct gt_bundle *bundle,
                     const struct gt_outcomes *outcomes);
 
-/* What is kept of a bundle, newest first, each beside the one before it. */
+/* Kept results of a bundle, newest first, each beside the one before it. */
 void gt_history_fill(struct gt_result *result, const struct gt_results *results);
 
 #endif

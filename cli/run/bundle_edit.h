@@ -9,7 +9,7 @@
 struct gt_error;
 
 /*
- * What is added to bundle.json when the program has ended: it is read, changed and written whole,
+ * Adds to bundle.json when the program has ended: the file is read, changed and written whole,
  * or not at all. edit: false leaves the file as it is. A bundle that is not there any more, or that
  * is none, is left out. Fails in a sentence where it cannot be written.
  */

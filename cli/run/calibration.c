@@ -22,7 +22,7 @@ struct uuids {
 	gt_array(struct uuid { char text[48]; }) list;
 };
 
-/* Of a line "GPU UUID:  GPU-..."; a driver that has not used the GPU yet prints question marks. */
+/* From "GPU UUID:  GPU-..."; a driver that has not used the GPU yet prints question marks. */
 static void add_uuid(struct uuids *uuids, const char *line)
 {
 	static const char key[] = "GPU UUID:";

@@ -7,7 +7,7 @@
 struct gt_error;
 
 /*
- * What gputrace calibrate measured goes along with recordings, as HOST-PID.calibration: that of the
+ * Results of gputrace calibrate go along with recordings, as HOST-PID.calibration: those of the
  * GPUs of this machine which the kernel's driver names (/proc/driver/nvidia/gpus); where it names
  * none, as in some containers, all that the user has. Writes the file's name, "" for nothing
  * measured.

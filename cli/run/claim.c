@@ -204,7 +204,7 @@ int gt_claim_make(struct gt_claim *claim, const char *folder, enum gt_claim_how 
 
 	*claim = (struct gt_claim)GT_CLAIM_INIT;
 	claim->folder = folder;
-	/* What was there may be gone, and something else be there, at every next step. */
+	/* The folder may be gone, and something else be there, at every next step. */
 	for (int i = 0; result == -EAGAIN && i < MAKE_TRIES; i++) {
 		result = how == GT_CLAIM_JOIN ? join(claim, err) : make(folder, &claim->fd, err);
 		if (result == -EEXIST && how == GT_CLAIM_REPLACE)

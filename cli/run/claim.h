@@ -45,8 +45,8 @@ int gt_claim_keep(struct gt_claim *claim, struct gt_error *err);
 int gt_claim_drop(struct gt_claim *claim, struct gt_error *err);
 
 /*
- * Whether nobody else writes into the folder. Of several that ask at their end exactly the last is
- * told so; the others' claims end with the question. Who was told so holds it on, and may ask again.
+ * Whether nobody else writes into the folder. Exactly the last of several that ask at their end
+ * is told so; the others' claims end with the question. The last keeps its own and may ask again.
  */
 bool gt_claim_is_last(struct gt_claim *claim);
 

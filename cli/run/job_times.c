@@ -11,7 +11,7 @@
 #include "model/trace.h"
 #include "model/work/timed.h"
 
-/* What is put into a bundle. */
+/* Values that are put into a bundle. */
 struct job_time {
 	int64_t own_ns; /* negative: not known */
 	int64_t median_ns;

@@ -10,7 +10,7 @@ struct gt_roll;
  * How processes tell gputrace run that they cannot be recorded: the roll of the recording
  * (format/roll.h), which is there before the program starts, and, for those that cannot even reach
  * that, an address in no file system. Nothing of it is seen in the program: it inherits no
- * descriptor. What is sent waits in the socket until the listener is closed. A process of another
+ * descriptor. A message waits in the socket until the listener is closed. A process of another
  * user is believed only with the token, which it has from the environment that the run gave it.
  */
 struct gt_listener {

@@ -11,7 +11,7 @@
 struct gt_strings;
 
 /*
- * What a machine is made of: NUMA nodes, GPUs and network adapters, and how GPUs reach each other.
+ * Parts of a machine: NUMA nodes, GPUs and network adapters, and how GPUs reach each other.
  * NVML tells of GPUs and NVLink, the kernel (sysfs) of all else. gputrace run asks for it outside
  * of the program that it records, and stores it as records of a capture (format/records.def).
  */

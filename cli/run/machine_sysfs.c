@@ -14,7 +14,7 @@
 #include "model/names.h"
 
 /*
- * What the kernel knows of a machine: Documentation/ABI/stable/sysfs-devices-node and
+ * Facts that the kernel knows of a machine: Documentation/ABI/stable/sysfs-devices-node and
  * testing/sysfs-bus-pci. Files that are not there say nothing.
  */
 

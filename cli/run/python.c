@@ -35,7 +35,7 @@ static const struct gt_archive_file files[] = {
 	FILE_OF(gputrace_pytorch_memory),
 };
 
-/* What may be typed, and the word that the files know it by. */
+/* A word that may be typed, and the word that the files know it by. */
 struct word {
 	const char *typed;
 	const char *word;

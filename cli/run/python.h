@@ -8,7 +8,7 @@ struct gt_environment;
 struct gt_error;
 
 /*
- * What goes along with programs in Python that are to name what PyTorch does, or to tell the
+ * Files that go along with Python programs that are to name what PyTorch does, or to tell the
  * figures of allocators: the files of python/, which are in this program, as an archive in the
  * recording's folder that PYTHONPATH leads to. They leave notes (GT_NOTES_SUFFIX of
  * format/recording.h) beside it.

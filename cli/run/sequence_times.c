@@ -18,7 +18,7 @@
 #define MOST_PATH  1024 /* bytes of a path of ranges */
 #define MOST_DEPTH 32   /* ranges in it */
 
-/* What the GPU did for a call of the process. */
+/* GPU work for a call of the process. */
 enum work_kind { LAUNCH, COPY, FILL };
 
 struct work {
@@ -37,7 +37,7 @@ struct interval {
 	int64_t end_ns;
 };
 
-/* Of one bundle. */
+/* Data of one bundle. */
 struct sequence {
 	const struct gt_trace *trace;
 	const struct gt_captured_launch *launch;
@@ -155,7 +155,7 @@ static size_t first_at(const struct sequence *sequence, int64_t time_ns)
 	return first;
 }
 
-/* Of a launch of a graph: whatever else the process asked for in one call, by when it was made. */
+/* For a launch of a graph: whatever else the process asked for in one call, by when it was made. */
 static void list_calls_as_occurrences(struct sequence *sequence)
 {
 	for (size_t i = 0; i < sequence->work.count; i++) {
@@ -207,7 +207,7 @@ static const char *kind_of(const json_t *step)
 	return kind ? kind : "";
 }
 
-/* What the host itself wrote no other occurrence has a record of. */
+/* No other occurrence has a record of the host's own writes. */
 static bool is_work(const json_t *step)
 {
 	const char *kind = kind_of(step);
@@ -218,7 +218,7 @@ static bool is_work(const json_t *step)
 	       strcmp(kind, "fill") == 0;
 }
 
-/* Of a copy or fill, all rows and slices. */
+/* Bytes of a copy or fill, all rows and slices. */
 static uint64_t bytes_of(const json_t *step)
 {
 	const uint64_t slices =
@@ -244,7 +244,7 @@ static bool is_same(const struct gt_trace *trace, const json_t *root, const json
 
 /* ---- times ---- */
 
-/* Of the steps that are work, one row each. */
+/* Times of the steps that are work, one row each. */
 struct times {
 	size_t occurrences;
 	gt_array(int64_t) spans; /* from the first begin to the last end */
@@ -278,7 +278,7 @@ static void times_release(struct times *times)
 }
 
 /*
- * What the GPU did in an occurrence, as many as there are steps; false: it was something else. A
+ * Pieces of GPU work in an occurrence, as many as there are steps; false: it was something else. A
  * fill of several slices is one for each of them (cudaMemset3D): those that follow each other and
  * have as many bytes together as the step are its one work.
  */

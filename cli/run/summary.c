@@ -46,7 +46,7 @@ void gt_summary_say_ending(const struct gt_manifest *manifest)
 		       duration.text);
 }
 
-/* What report summary shows, as far as it can be made. */
+/* Prints report summary, as far as it can be made. */
 static void print_page(const struct gt_summary *summary)
 {
 	const struct gt_rendering rendering = {

@@ -34,7 +34,7 @@ static int append(void *context, const void *data, size_t size)
 	return 0;
 }
 
-/* Of several runs the first writes the file. All of it is there before it has a name to write to. */
+/* The first of several runs writes the file. It is all there before it has a name to write to. */
 static void store(const struct gt_machine *machine, const char *path)
 {
 	struct bytes bytes = {0};
@@ -64,7 +64,7 @@ static void ask(void *context)
 	gt_machine_release(&machine);
 }
 
-/* What can be told without the driver. */
+/* Stores the parts of a machine that are known without the driver. */
 static void store_without_nvml(const char *path)
 {
 	struct gt_machine machine;

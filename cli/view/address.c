@@ -16,12 +16,11 @@
 
 #define PLUGINS "com.meta.GpuCompute,dev.perfetto.GpuByProcess"
 
-/* What stands in a path for itself (RFC 3986). */
+/* Characters that stand for themselves in a path (RFC 3986). */
 #define PLAIN "-._~"
 /*
- * What may besides stand for itself in a value behind the '#': all that RFC 3986 allows there but
- * '&',
- * '=' and '+', which the UI reads itself. It takes a '+' for a blank.
+ * Characters that may also stand for themselves in a value behind the '#': all that RFC 3986 allows
+ * there but '&', '=' and '+', which the UI reads itself. It takes a '+' for a blank.
  */
 #define PLAIN_IN_VALUE PLAIN "!$'()*,:;/?@"
 

@@ -12,7 +12,7 @@ struct gt_error;
 #define GT_ADDRESS_UI "https://ui.perfetto.dev"
 
 /*
- * Of the UI at another address, whose own part ends without a '#'. trace is the address that the UI
+ * Address of the UI at ui, whose own part ends without a '#'. trace is the address that the UI
  * fetches the trace from, or NULL: a file is dropped in. The caller frees it.
  */
 char *gt_address_make(const char *ui, const char *trace);

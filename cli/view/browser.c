@@ -19,7 +19,7 @@ bool gt_browser_is_there(void)
 	return gt_variable("BROWSER") || gt_variable("DISPLAY") || gt_variable("WAYLAND_DISPLAY");
 }
 
-/* What browsers say of themselves is of no use here. Returns 0 or an errno value. */
+/* Messages of browsers about themselves are of no use here. Returns 0 or an errno value. */
 static int spawn(char **words)
 {
 	posix_spawn_file_actions_t actions;

@@ -36,7 +36,7 @@ struct request {
 	struct gt_range range; /* of the trace that the answer holds; empty for all else */
 };
 
-/* What is common to all answers: nothing is kept, nobody learns the address, one request each. */
+/* Common to all answers: nothing is kept, nobody learns the address, one request each. */
 static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
                              struct MHD_Response *response)
 {
@@ -88,7 +88,7 @@ static void allow_origin(const struct gt_serving *serving, struct MHD_Response *
 		                              serving->origin);
 }
 
-/* What browsers ask before they let a page of the web fetch from this machine. */
+/* Answers browsers, which ask before they let a page of the web fetch from this machine. */
 static enum MHD_Result answer_preflight(const struct gt_serving *serving,
                                         struct MHD_Connection *connection)
 {
@@ -207,7 +207,7 @@ static bool is_below(const char *path)
 	return *path != '/' && *path != '.' && !strstr(path, "/.");
 }
 
-/* Of a path below the folder, with links nowhere on its way. A descriptor, or negative. */
+/* Opens a path below the folder, with links nowhere on its way. A descriptor, or negative. */
 static int open_below(int folder, const char *path)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
@@ -253,7 +253,7 @@ static enum MHD_Result answer_ui(const struct gt_serving *serving,
 	return queue(connection, MHD_HTTP_OK, response);
 }
 
-/* What follows "/TOKEN/" in a path, "" for "/TOKEN"; NULL for any other. */
+/* The part behind "/TOKEN/" in a path, "" for "/TOKEN"; NULL for any other. */
 static const char *below_token(const struct gt_serving *serving, const char *path)
 {
 	const size_t length = strlen(serving->token);

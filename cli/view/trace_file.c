@@ -27,7 +27,7 @@ int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *
 
 void gt_trace_file_say(const char *path, const struct gt_exporter *exporter, bool at_length)
 {
-	/* What unfolds tracks is for those of our own traces. */
+	/* Commands that unfold tracks are for our own traces. */
 	char *address = gt_address_make(GT_ADDRESS_UI, NULL);
 	const char *link = exporter->readers ? GT_ADDRESS_UI : address;
 

@@ -65,14 +65,14 @@ struct gputrace_writer {
 	 */
 	gputrace_u64 ring;
 	/*
-	 * Of the chunks that were taken together the number of those after the one at hand, and
-	 * from bit GPUTRACE_WRITER_RUN_SHIFT on how many they are. With GPUTRACE_WRITER_DRY: events
+	 * Number of the chunks after the one at hand among those taken together, and from bit
+	 * GPUTRACE_WRITER_RUN_SHIFT on the number of all of these. With GPUTRACE_WRITER_DRY: events
 	 * that found no room and that the ring has not been told of.
 	 */
 	gputrace_u32 run;
 	/*
-	 * What there is room for in the chunk at hand, if there is one: ends of ranges that are
-	 * open, and so many other events. Where events are called as they are nested the compiler
+	 * The chunk at hand, if there is one, has room for the ends of ranges that are open, and
+	 * for so many other events. Where events are called as they are nested the compiler
 	 * knows both: then they are in no register, and these events have no branch.
 	 */
 	gputrace_u32 ends;
@@ -113,7 +113,7 @@ struct gputrace_moment {
 };
 
 /*
- * What only the GPU knows. The clock is read where the program says, as seen from the accesses
+ * Known to the GPU alone. The clock is read where the program says, as seen from the accesses
  * to memory around it.
  */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_clock(void)
@@ -175,8 +175,8 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_swap64(gputrace_u64 address,
 }
 
 /*
- * What was stored before is there before this, and before what is stored later: the machine waits
- * here for all of it. A fence of its own would throw away the level-1 cache as well.
+ * Earlier stores are there before this one, and before later ones: the machine waits here for all
+ * of them. A fence of its own would throw away the level-1 cache as well.
  */
 GPUTRACE_DEVICE_CALL void gputrace_device_release32(gputrace_u64 address, gputrace_u32 value)
 {
@@ -193,7 +193,7 @@ GPUTRACE_DEVICE_CALL void gputrace_device_set64(gputrace_u64 address, gputrace_u
 	asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(address), "l"(value) : "memory");
 }
 
-/* What may change while the kernel runs. */
+/* Loads a value that may change while the kernel runs. */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_look64(gputrace_u64 address)
 {
 	gputrace_u64 value;
@@ -210,7 +210,7 @@ GPUTRACE_DEVICE_CALL gputrace_u32 gputrace_device_look32(gputrace_u64 address)
 	return value;
 }
 
-/* What does not, or what the thread wrote itself: the level-1 cache will do. */
+/* Loads a value that does not, or that the thread wrote itself: the level-1 cache will do. */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_load64(gputrace_u64 address)
 {
 	gputrace_u64 value;
@@ -473,7 +473,7 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_device_put_value(int room, gputrace_u
 
 #endif
 
-/* Of the ring at that address. */
+/* Address of a member of the ring. */
 #define GPUTRACE_RING_AT(ring, member)                                                             \
 	((ring) + GPUTRACE_DEVICE_OFFSET(struct gputrace_device_ring, member))
 
@@ -685,7 +685,7 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_head(gputrace_u64 chunk, gputrace_u32 
 	}
 }
 
-/* Begins with a chunk that has a header. What next is then. */
+/* Begins with a chunk that has a header. Returns the new next. */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_enter(gputrace_u64 chunk,
                                                         struct gputrace_moment moment)
 {
@@ -733,7 +733,7 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_claim_run(gputrace_u64 state, 
 	const gputrace_u64 was_3 = count > 6 ? gputrace_device_swap64(state + 24, 0, open) : 1;
 	const gputrace_u32 got = was ? 0 : was_1 ? 1 : was_2 ? 2 : was_3 ? 3 : 4;
 
-	/* What was got behind one that was not. */
+	/* Chunks that were got behind one that was not. */
 	if (got < 1 && !was_1)
 		gputrace_device_set64(state + 8, 0);
 	if (got < 2 && !was_2)
@@ -830,7 +830,7 @@ GPUTRACE_DEVICE_CALL struct gputrace_found gputrace_writer_search(gputrace_u64 r
 	if (!gputrace_writer_may_have(ring, was)) {
 		gputrace_u32 passed = 0;
 
-		/* What the level-1 cache has of them may be old: that is looked at again below. */
+		/* The level-1 cache may hold old states: they are looked at again below. */
 		GPUTRACE_DEVICE_ONE_BY_ONE
 		while (passed < GPUTRACE_DEVICE_TRIES - 2 &&
 		       !gputrace_writer_may_have(ring,
@@ -849,7 +849,7 @@ GPUTRACE_DEVICE_CALL struct gputrace_found gputrace_writer_search(gputrace_u64 r
 	return found;
 }
 
-/* Tells the ring of events that found no room. What next is then, of a writer that is dry. */
+/* Tells the ring of events that found no room. Returns the new next of a writer that is dry. */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_lose(gputrace_u64 ring, gputrace_u64 next,
                                                        gputrace_u32 events)
 {
@@ -862,7 +862,7 @@ GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_lose(gputrace_u64 ring, gputra
 }
 
 /*
- * What a writer without a chunk, or whose run is full, has when it has tried to get others: it is
+ * The place of a writer without a chunk, or whose run is full, after it tried to get others: it is
  * dry still, or idle, as nobody records any more, or has some.
  */
 GPUTRACE_DEVICE_CALL struct gputrace_place gputrace_writer_turn(gputrace_u64 ring,
@@ -896,8 +896,8 @@ GPUTRACE_DEVICE_CALL struct gputrace_place gputrace_writer_turn(gputrace_u64 rin
 }
 
 /*
- * Of a writer whose chunk is full: goes on to the next one of its run, or turns to others. moment:
- * when that began; afterwards, if it is not kept, when it had others. Whether it has a chunk.
+ * Moves a writer whose chunk is full to the next one of its run, or to others. moment: when that
+ * began; afterwards, if it is not kept, when it had others. Whether it has a chunk.
  */
 GPUTRACE_DEVICE_CALL int gputrace_writer_change(struct gputrace_writer *writer,
                                                 struct gputrace_moment *moment, int is_kept)
@@ -927,8 +927,8 @@ GPUTRACE_DEVICE_CALL int gputrace_writer_change(struct gputrace_writer *writer,
 }
 
 /*
- * Of a writer whose chunk has too little room: what is left of it has the time, as often as it
- * fits, and the writer goes on in another one.
+ * Fills the rest of a chunk that has too little room with the time, as often as it fits; the
+ * writer goes on in another one.
  */
 GPUTRACE_DEVICE_CALL int gputrace_writer_go_on(struct gputrace_writer *writer,
                                                struct gputrace_moment *moment, int is_kept)
@@ -1001,7 +1001,7 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put_looking(struct gputrace_writer *wr
 	}
 }
 
-/* Of the two, by whether there is room for certain. */
+/* One of the two, by whether there is room for certain. */
 GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writer,
                                                     gputrace_u32 is_sure, gputrace_u32 tag)
 {
@@ -1012,8 +1012,8 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put_timed(struct gputrace_writer *writ
 }
 
 /*
- * What comes last in a chunk that has room, after a value: the time, so that the rate of the clock
- * can be told of a kernel that is over soon. What next is after it.
+ * Puts the time last into a chunk that has room, after a value, so that the rate of the clock can
+ * be told of a kernel that is over soon. Returns the new next.
  */
 GPUTRACE_DEVICE_CALL gputrace_u64 gputrace_writer_last(gputrace_u64 next)
 {
@@ -1089,8 +1089,8 @@ GPUTRACE_DEVICE_CALL void gputrace_writer_put(struct gputrace_writer *writer, gp
 }
 
 /*
- * name: an id, 0: none. What comes before the range, a new chunk as well, is none of its time; and
- * there is room for its end then.
+ * name: an id, 0: none. The range's time excludes all before it, a new chunk as well; and there is
+ * room for its end then.
  */
 GPUTRACE_DEVICE_CALL void gputrace_writer_begin(struct gputrace_writer *writer, gputrace_u32 name)
 {

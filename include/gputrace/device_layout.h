@@ -3,7 +3,7 @@
 #define GPUTRACE_DEVICE_LAYOUT_H
 
 /*
- * What kernels write and gputrace reads: events in device memory. Plain C, for both sides; programs
+ * Events in device memory that kernels write and gputrace reads. Plain C, for both sides; programs
  * include gputrace/device.cuh. docs/device-events.md explains it.
  *
  * A context has one ring: a struct gputrace_device_ring, a state for each chunk, and the chunks. A

@@ -13,7 +13,7 @@
 #endif
 
 /*
- * What a program can tell gputrace while it runs. Nothing is linked: the functions look for the
+ * A running program can tell gputrace about itself. Nothing is linked: the functions look for the
  * library that `gputrace run` loads into a program, and do nothing where there is none. C11, C++11
  * and later, gcc and clang on Linux; a glibc before 2.34 wants -ldl. With GPUTRACE_DISABLE defined
  * before this file is included nothing of it is left in the program, and with GPUTRACE_NO_IMPL
@@ -71,7 +71,7 @@ struct gputrace_pool {
 
 #define GPUTRACE_UNKNOWN UINT64_MAX
 
-/* Of a block: nothing is said of the stream that it is for. NULL is the default stream. */
+/* Nothing is said of the stream that a block is for. NULL is the default stream. */
 #define GPUTRACE_NO_STREAM ((void *)UINTPTR_MAX)
 
 /* How a pool is filled at one moment. GPUTRACE_UNKNOWN: not known. Bytes where nothing is said. */
@@ -99,11 +99,11 @@ struct gputrace_pool_stats {
 
 /*
  * Fills in stats, of which all but struct_size is GPUTRACE_UNKNOWN, when it is asked to; on a
- * thread of gputrace's, one pool after the other. What it leaves is not known.
+ * thread of gputrace's, one pool after the other. Fields that it leaves are unknown.
  */
 typedef void gputrace_pull(uint64_t pool, struct gputrace_pool_stats *stats, void *user);
 
-/* What a program of XLA's needs, as XLA's compiler says. Bytes; GPUTRACE_UNKNOWN: not known. */
+/* Memory that an XLA program needs, as XLA's compiler says. Bytes; GPUTRACE_UNKNOWN: not known. */
 struct gputrace_executable {
 	size_t struct_size;
 	const char *name;
@@ -136,15 +136,15 @@ struct gputrace_api {
 	void (*pool_pull)(uint64_t pool, gputrace_pull *pull, void *user, uint64_t interval_ns);
 	void (*executable)(const struct gputrace_executable *executable);
 	/*
-	 * Of a block that was handed out, or given back, some time ago, on a thread that is not
-	 * known. time_ns: of CLOCK_MONOTONIC. These two are not in every table of this version:
+	 * A block was handed out, or given back, some time ago, on an unknown thread.
+	 * time_ns: of CLOCK_MONOTONIC. These two are not in every table of this version:
 	 * where struct_size ends before them they are missing.
 	 */
 	void (*block_alloc_at)(uint64_t pool, const void *address, uint64_t bytes,
 	                       uint64_t requested, void *stream, uint64_t time_ns);
 	void (*block_free_at)(uint64_t pool, const void *address, void *stream, uint64_t time_ns);
 	/*
-	 * Of events that kernels write: gputrace_device_name and gputrace_device_ring below. Again
+	 * For events that kernels write: gputrace_device_name and gputrace_device_ring below. Again
 	 * not in every table of this version.
 	 */
 	uint32_t (*device_name)(const char *text);
@@ -294,8 +294,8 @@ static inline void gputrace_block_free(uint64_t pool, const void *address)
 }
 
 /*
- * The same of what was some time ago, on whatever thread: time_ns is of CLOCK_MONOTONIC. Of one
- * address they are told in the order in which they were.
+ * The same of what was some time ago, on whatever thread: time_ns is of CLOCK_MONOTONIC. Calls for
+ * one address are told in the order in which they happened.
  */
 static inline void gputrace_block_alloc_at(uint64_t pool, const void *address, uint64_t bytes,
                                            uint64_t requested, void *stream, uint64_t time_ns)
@@ -336,7 +336,7 @@ static inline void gputrace_pool_stats_push(uint64_t pool, const struct gputrace
 
 /*
  * The same, asked for every so many nanoseconds: 0, ten times a second; a millisecond at least.
- * What was registered before is not called any more; NULL: nothing is. Waits as
+ * The function registered before is not called any more; NULL: none is. Waits as
  * gputrace_pool_destroy does.
  */
 static inline void gputrace_pool_pull(uint64_t pool, gputrace_pull *pull, void *user,

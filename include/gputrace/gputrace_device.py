@@ -26,7 +26,7 @@ Without Triton the module has the names, the ring's address and the text of the 
 """
 import os
 
-# Of device_layout.h.
+# From device_layout.h.
 CHUNK_BYTES = 512
 EVENTS = 28
 HEADER_BYTES = 64
@@ -350,7 +350,7 @@ def store(tag, value):
 """
 
 
-# What a new chunk takes is before the range.
+# Time for a new chunk is before the range.
 PUT_BEGIN = "{" + REGISTERS + f"""
 	mov.b64 next, $1;
 {ROOM_OR_DONE}

@@ -21,7 +21,7 @@
  *
  * Functions that can fail return 0, or a negative errno value with a sentence in error, which may
  * be NULL; they then leave alone what they would have set. A GPU and all that is of it belong to
- * one thread at a time. What is not given back goes when the GPU is closed. Without memory of the
+ * one thread at a time. Objects not given back go when the GPU is closed. Without memory of the
  * host the program ends.
  */
 

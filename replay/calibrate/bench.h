@@ -12,7 +12,7 @@
 
 struct gt_error;
 
-/* What the kernels write of themselves: struct spent of replay/calibrate/kernels/kernel.cuh. */
+/* Kernels write this of themselves: struct spent of replay/calibrate/kernels/kernel.cuh. */
 struct gt_spent {
 	uint64_t cycles;
 	uint64_t ns;
@@ -44,7 +44,7 @@ struct gt_bench_kernel {
 	double per_thread; /* of each thread in a round */
 };
 
-/* What can be said of the kernels of a file on this GPU: NULL when they run, or why they do not. */
+/* Whether the kernels of a file run on this GPU: NULL when they do, or why they do not. */
 const char *gt_bench_refuses(const struct gt_bench *bench, enum gt_kernels file, char *text,
                              size_t size);
 

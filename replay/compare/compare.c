@@ -13,7 +13,7 @@ static void values_init(struct gt_values *values)
 	*values = (struct gt_values){.least = NAN, .most = NAN, .mean = NAN};
 }
 
-/* Of finite numbers. A sum that does not fit is made of shares. */
+/* Mean of finite numbers. A sum that does not fit is made of shares. */
 static double mean_of(const double *finite, size_t count)
 {
 	double sum = 0;

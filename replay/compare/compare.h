@@ -9,8 +9,8 @@
 struct gt_error;
 
 /*
- * What a kernel wrote, beside what it should have written. No GPU is needed: contents are bytes of
- * the host's.
+ * Compares what a kernel wrote with what it should have written. No GPU is needed: contents are
+ * bytes of the host's.
  */
 
 /* Types of elements: word of the user, bytes of one. */
@@ -56,7 +56,7 @@ struct gt_mismatch {
 	double got;
 };
 
-/* What the values of a buffer are. */
+/* Figures of a buffer's values. */
 struct gt_values {
 	uint64_t count; /* NaNs and infinities included */
 	uint64_t nans;
@@ -71,7 +71,7 @@ struct gt_comparison {
 	uint64_t elements;
 	uint64_t mismatches; /* elements outside of the tolerance */
 	uint64_t differing;  /* elements whose bits differ */
-	/* Of pairs of finite numbers; relative: to what is wanted, where that is not 0. */
+	/* From pairs of finite numbers; relative: to what is wanted, where that is not 0. */
 	double worst_absolute;
 	double worst_relative;
 	size_t first_count;
@@ -81,7 +81,7 @@ struct gt_comparison {
 };
 
 /*
- * Compares size bytes. What is left over of the last element is compared byte by byte: each counts
+ * Compares size bytes. Bytes left over at the end are compared one by one: each counts
  * as an element of its own among elements, mismatches and differing, and not among the values.
  */
 void gt_compare(const void *wanted, const void *got, size_t size, enum gt_element element,
@@ -97,7 +97,7 @@ void gt_values_of(const void *bytes, size_t size, enum gt_element element,
  */
 enum gt_element gt_element_guess(const void *bytes, size_t size);
 
-/* Of the numbers in an array of a format (CUarray_format); bytes: none that is known. */
+/* The type of numbers in an array of a format (CUarray_format); bytes: none that is known. */
 enum gt_element gt_element_of_format(uint32_t format);
 
 /* The type of that name; false: there is none. */

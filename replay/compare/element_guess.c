@@ -198,7 +198,7 @@ static enum gt_element guess_narrow(const struct contents *contents)
 	return best;
 }
 
-/* What is NaN throughout is worth a type, too: random bits are not. */
+/* Contents that are NaN throughout are worth a type, too: random bits are not. */
 static bool only_nans(const struct contents *contents)
 {
 	const size_t count = contents->size / 4;

@@ -5,7 +5,7 @@
 #include "replay/compare/compare.h"
 
 /*
- * What a wanted byte is combined with. The poison stays near to what is wanted: a kernel that reads
+ * XOR mask for wanted bytes. The poison stays near to what is wanted: a kernel that reads
  * it goes on much as it would, numbers that are counted down or looked up stay small, and floating
  * point ones are changed by what is added to them, and so tell that they were read.
  */

@@ -7,7 +7,7 @@
 #include "replay/gpu/gpu.h"
 
 /*
- * Work that is put together once and run as often as wanted, by one call: a CUDA graph. What is put
+ * Work that is put together once and run as often as wanted, by one call: a CUDA graph. Work put
  * into the stream between begin and end is not run then.
  */
 struct gt_commands {

@@ -200,7 +200,7 @@ int gt_gpu_map(struct gt_gpu *gpu, CUdeviceptr address, size_t bytes, struct gt_
 	if (code != CUDA_SUCCESS)
 		return gt_cuda_check(cuda, code, err, "memory of the GPU cannot be had");
 	code = cuda->memory_map(address, bytes, 0, handle, 0);
-	/* What is mapped lives on without its handle. */
+	/* Mapped memory lives on without its handle. */
 	(void)cuda->physical_release(handle);
 	if (code == CUDA_SUCCESS)
 		*gt_array_push(&gpu->mapped) = (struct gt_gpu_range){address, bytes};

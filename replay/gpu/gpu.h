@@ -82,7 +82,7 @@ int gt_gpu_add_stream(struct gt_gpu *gpu, int priority, CUstream *stream, struct
 int gt_gpu_take_event(struct gt_gpu *gpu, CUevent *event, struct gt_error *err);
 void gt_gpu_give_event(struct gt_gpu *gpu, CUevent event);
 
-/* What is put into stream later begins after all that is in other now. */
+/* Work put into stream later begins after all that is in other now. */
 int gt_gpu_order(struct gt_gpu *gpu, CUstream other, CUstream stream, struct gt_error *err);
 
 /* Gives back the memory, before the GPU is closed. */

@@ -9,7 +9,7 @@
 
 /*
  * Dependencies between buffers: what is put into one stream waits for what others do with the same
- * buffers, and for nothing else. Of two readers neither waits. Streams are told by numbers. While a
+ * buffers, and for nothing else. Neither of two readers waits. Streams are told by numbers. While a
  * stream is captured into a graph, what is captured has an order of its own.
  */
 

@@ -47,7 +47,7 @@ void gt_pool_release(struct gt_pool *pool)
 	pool->id = 0;
 }
 
-/* What follows from the blocks. */
+/* Updates figures that follow from the blocks. */
 static void update(struct gt_pool *pool)
 {
 	struct gputrace_pool_stats *stats = &pool->stats;
@@ -115,7 +115,7 @@ static int add_segment(struct gt_pool *pool, uint64_t bytes, struct gt_error *er
 	return 0;
 }
 
-/* What of a free block is more than is needed becomes one of its own. */
+/* The unneeded part of a free block becomes one of its own. */
 static void split(struct gt_pool *pool, struct gt_pool_block *block, uint64_t bytes)
 {
 	const size_t at = (size_t)(block - pool->blocks.rows);

@@ -266,7 +266,7 @@ PUBLIC int gputrace_module_kernel(struct gputrace_gpu *gpu, void *module, const 
 	return told(result, &err, error);
 }
 
-/* Of commands that are put together, all uses of a buffer are one. */
+/* All uses of a buffer in commands that are put together are one. */
 static void note_use(struct gputrace_commands *commands, const struct gputrace_use *use)
 {
 	gt_array_each(struct gputrace_use, it, &commands->uses) {

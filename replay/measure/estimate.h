@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* What measurements of one thing tell of it. All of it NAN where there are none. */
+/* Figures from measurements of one thing. All are NAN where there are none. */
 struct gt_estimate {
 	double median;
 	double least;

@@ -34,8 +34,8 @@ enum {
 
 enum {
 	/*
-	 * What is restored between runs that follow each other comes through the level-2 cache, and
-	 * so does what it is copied from: of a share of it as small as that 97 of 100 lines stay.
+	 * Memory restored between runs that follow each other comes through the level-2 cache, and
+	 * so does its source: of a share of it as small as that 97 of 100 lines stay.
 	 */
 	SMALL_SHARE = 64,
 	SMALL_BYTES = 64 << 10, /* where its size is not known */
@@ -136,8 +136,9 @@ static int prepare(const struct measuring *measuring, struct gt_error *err)
 /*
  * In a program that launches a kernel again and again each launch finds what the one before left in
  * the caches of data, constants and instructions. Restoring memory would come in between: so there
- * are untimed runs between that and the timed one. What these have to find as recorded, and the
- * timed one as well, is restored behind each of them, but for what is shown to make no difference.
+ * are untimed runs between that and the timed one. Memory that these, and the timed one as
+ * well, have to find as recorded is restored behind each of them, but for what is shown to make
+ * no difference.
  */
 static int lead_in(const struct measuring *measuring, struct gt_error *err)
 {
@@ -208,7 +209,7 @@ static int by_start(const void *a, const void *b)
 	return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* What the GPU did between the two, into found, by when it began. Returns how much that is. */
+/* GPU work between the two, into found, by when it began. Returns how much that is. */
 static size_t work_of(const struct sample *sample, const struct gt_activity_time *times,
                       size_t count, struct gt_activity_time *found)
 {
@@ -293,7 +294,7 @@ static double value_at(const struct sample *sample, size_t offset)
 	return value;
 }
 
-/* Of the samples that count one value each, in their order. */
+/* Values of the samples that count, one each, in their order. */
 static size_t values_of(const struct measuring *measuring, size_t offset, double *values)
 {
 	size_t count = 0;
@@ -443,7 +444,7 @@ static bool take_as_long(const struct measuring *measuring)
 	return fabs(found[0].median - found[1].median) <= most;
 }
 
-/* What is left is restored as well where the time says that the work is other without. */
+/* Memory left alone is restored as well where the time says that the work is other without. */
 static int confirm_by_time(struct measuring *measuring, struct gt_error *err)
 {
 	const double pairs = PAIRS_NS / (2 * fmax(measuring->run_ns, 1));

@@ -10,8 +10,8 @@ struct gt_error;
 
 /*
  * Measuring until it is stable: again and again, until the last GT_STEADY_LAST values differ by no
- * more than is wanted, or it took long enough. What came before (clocks that rise, caches that
- * fill) is forgotten.
+ * more than is wanted, or it took long enough. Earlier values (clocks that rise, caches that
+ * fill) are forgotten.
  */
 enum { GT_STEADY_LAST = 7 };
 
@@ -24,7 +24,7 @@ struct gt_steady_plan {
 	void *context;
 };
 
-/* Of the last GT_STEADY_LAST values. */
+/* From the last GT_STEADY_LAST values. */
 struct gt_steady {
 	double least;
 	double most;

@@ -30,7 +30,7 @@ enum {
 #define POISON_TIMES    1000
 #define POISON_LEAST_NS INT64_C(2000000000)
 
-/* Of a thousand sectors that the first run changed so many may stay, where as much is changed. */
+/* So many of a thousand sectors that the first run changed may stay, where as much is changed. */
 enum { MISSING_PER_MILLE = 1 };
 
 static size_t memory_count(const struct gt_work *work)
@@ -63,7 +63,7 @@ static bool sector_differs(const uint8_t *one, const uint8_t *other, size_t sect
 	return memcmp(one + at, other + at, length) != 0;
 }
 
-/* What became of the sectors that the first run changed. */
+/* Comparison of the sectors that the first run changed. */
 struct compared {
 	size_t changed; /* by the first run */
 	size_t missing; /* of these, not by the other one */
@@ -140,7 +140,7 @@ static int reset(const struct gt_work *work, struct gt_error *err)
 	return result < 0 ? result : gt_gpu_wait(work->steps->gpu, err);
 }
 
-/* From recorded memory. What was never seen to end may not. */
+/* From recorded memory. Work never seen to end may not. */
 static int run_first(struct gt_work *work, struct gt_error *err)
 {
 	int result = reset(work, err);
@@ -362,7 +362,7 @@ static bool can_be_asked(const struct gt_work *work, const struct gt_work_part *
 	       !memory->pointers && !memory->handles;
 }
 
-/* What a run left there, or other bytes. */
+/* Puts the bytes that a run left there, or other ones. */
 static int put(const struct gt_work *work, const struct gt_work_part *part, bool poison,
                struct gt_error *err)
 {
@@ -424,7 +424,7 @@ static int is_same(const struct gt_work *work, size_t number, const struct asked
 	return result;
 }
 
-/* What a kernel makes of bytes that it did not find in the program may be anything. */
+/* A kernel may do anything with bytes that it did not find in the program. */
 static int finish_over(struct gt_work *work, struct gt_error *err)
 {
 	const int result = finish(work, work->most_ns, err);
@@ -480,8 +480,8 @@ static void settle(struct gt_work *work, const struct asked *asked, bool left)
 }
 
 /*
- * Of a part that makes a difference as a whole: a counter may lie at the end of an output. Where it
- * is in both halves, all of the part is state.
+ * Halves a part that makes a difference as a whole: a counter may lie at the end of an output.
+ * Where it is in both halves, all of the part is state.
  */
 static int halve(struct gt_work *work, struct gt_work_part part, struct gt_error *err)
 {
@@ -548,7 +548,7 @@ static struct compared count_unchanged(const struct gt_work *work, const struct 
 	return counted;
 }
 
-/* Of a part that makes a difference: whether a run over what one left there changes as much. */
+/* For a part that makes a difference: whether a run over what one left there changes as much. */
 static int try_again_over(struct gt_work *work, struct gt_work_part *part, struct gt_error *err)
 {
 	const size_t size = size_of(work, part->memory);
@@ -640,7 +640,7 @@ int gt_work_choose(struct gt_work *work, uint64_t small_bytes, bool over_poison,
 
 /* ---- afterwards ---- */
 
-/* What the last run left, but for what it may have left alone. */
+/* Checks what the last run left, but for what it may have left alone. */
 static int check_last(struct gt_work *work, size_t number, struct gt_error *err)
 {
 	const struct gt_work_memory *memory = &work->memory[number];

@@ -28,7 +28,7 @@ struct gt_work_part {
 	bool by_time; /* shown by what changes, and so by nothing but the time as well */
 };
 
-/* Of one memory that the steps change; else NULL. */
+/* Contents of one memory that the steps change; else NULL. */
 struct gt_work_memory {
 	uint8_t *before;
 	uint8_t *after;
@@ -57,8 +57,8 @@ int gt_work_open(struct gt_work *work, struct gt_steps *steps, struct gt_restore
                  const struct gt_replay_options *options, struct gt_error *err);
 
 /*
- * For runs that follow each other. What is small is restored between them: so many bytes in all
- * leave the cache as it is. Of the rest it is looked for what need not be restored: over other
+ * For runs that follow each other. Small parts are restored between them: so many bytes in all
+ * leave the cache as it is. The rest is searched for parts that need not be restored: over other
  * bytes there, of over_poison, the same comes out; or over what a run left there as much is
  * changed, which the time has to confirm. Fails where a run over other bytes makes the GPU fail,
  * with unproven of the options' roles set: another process does without.

@@ -43,7 +43,7 @@ static size_t element_bytes(const struct gt_restored *restored, size_t number, c
 	                               : gt_element_guess(bytes, memory->size));
 }
 
-/* What the program did not have there; pointers and handles stay. */
+/* Bytes that the program did not have there; pointers and handles stay. */
 static void change_inputs(const struct gt_restored *restored, size_t number, uint8_t *bytes,
                           enum gt_inputs inputs)
 {

@@ -11,7 +11,7 @@
 #define LEAST_ALIGNMENT  512 /* of what CUDA allocates */
 #define ANYWHERE_ATTEMPT 2   /* whose ranges are moved as they are */
 
-/* What an attempt does: ranges begin and end at multiples of step, and share those with less than
+/* An attempt's rules: ranges begin and end at multiples of step, and share those with less than
  * gap between them. */
 static const struct attempt {
 	uint64_t step;
@@ -75,7 +75,7 @@ static void begin(struct planner *planner, struct gt_layout *layout, const struc
 	                            .page = host ? options->host_granularity : options->granularity,
 	                            .first_range = layout->ranges.count,
 	                            .first_piece = layout->pieces.count};
-	/* What mmap() is told is where it maps, whatever the size. */
+	/* mmap() maps at the address that it is told, whatever the size. */
 	if (host)
 		planner->attempt = (struct attempt){0, 0};
 	planner->attempt.step = larger(planner->attempt.step, planner->page);
@@ -226,7 +226,7 @@ static void plan_places(struct gt_layout *layout, const struct gt_bundle *bundle
 		};
 }
 
-/* What arrays take beside it; the driver makes them larger as it likes. */
+/* Bytes that arrays take beside it; the driver makes them larger as it likes. */
 static uint64_t array_bytes(const struct gt_bundle *bundle)
 {
 	uint64_t bytes = 0;
@@ -309,7 +309,7 @@ static void plan_alone(struct planner *planner, size_t index, uint64_t *at)
 	uint64_t end = up(*at + before + memory->size + behind, planner->page);
 	uint64_t address;
 
-	/* What its low bits are beyond a multiple of the alignment may take another page. */
+	/* Low bits of the address beyond a multiple of the alignment may take another page. */
 	for (;; end += planner->page) {
 		const uint64_t most = end - behind - memory->size;
 		const uint64_t extra = (most - memory->address) & (alignment - 1);

@@ -45,7 +45,7 @@ struct gt_layout_range {
 	bool host;
 };
 
-/* What is mapped in a range: whole pages, none of which touches another piece of the range. */
+/* Memory mapped in a range: whole pages, none of which touches another piece of the range. */
 struct gt_layout_piece {
 	uint32_t range;
 	uint64_t address;

@@ -91,7 +91,7 @@ int gt_objects_open(struct gt_objects *objects, const struct gt_bundle *bundle, 
 
 /* ---- contents ---- */
 
-/* What is copied, of which one side may be bytes of the host: then the array of it is NULL. */
+/* A copy, of which one side may be bytes of the host: then the array of it is NULL. */
 struct transfer {
 	const struct gt_made_array *to;
 	uint8_t *to_bytes;
@@ -449,7 +449,7 @@ int gt_objects_make(struct gt_objects *objects, const struct gt_layout *layout,
 
 void gt_objects_close(struct gt_objects *objects)
 {
-	/* Of a GPU that was abandoned nothing is given back. */
+	/* Nothing of an abandoned GPU is given back. */
 	const bool there = objects->bundle && objects->gpu->context;
 
 	for (size_t i = 0; there && i < objects->bundle->objects.count; i++)

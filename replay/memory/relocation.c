@@ -66,7 +66,7 @@ static bool moved(const struct gt_relocation *relocation, const struct gt_layout
 	       relocation->bundle->memory.rows[memory].address;
 }
 
-/* What the address is of, for sentences. */
+/* Names the place of the address, for sentences. */
 static void say_where(const struct gt_bundle_pointer *pointer, char text[static 64])
 {
 	const bool in_step = pointer->memory == GT_BUNDLE_NONE;
@@ -124,7 +124,7 @@ int64_t gt_relocation_apply(const struct gt_relocation *relocation, const struct
 	return rewritten;
 }
 
-/* What an address is to become, of a pointer to that memory; 0, or the same: it stays. */
+/* New value of an address, of a pointer to that memory; 0, or the same: it stays. */
 typedef uint64_t translate(const struct gt_relocation *relocation, const struct gt_layout *layout,
                            uint32_t target, uint64_t address);
 

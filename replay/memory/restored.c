@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "replay/memory/restored_parts.h"
 
-/* Of the host's memory, that the GPU has at the same address. */
+/* Host memory, which the GPU has at the same address. */
 static void *host_address(uint64_t address)
 {
 	return (void *)(uintptr_t)address; // NOLINT(performance-no-int-to-ptr)
@@ -66,7 +66,7 @@ static int reserve(struct gt_restored *restored, struct gt_error *err)
 	return result;
 }
 
-/* Of the host's: what the GPU sees has the same addresses. */
+/* For host memory: the GPU sees it at the same addresses. */
 static int map_host(struct gt_restored *restored, const struct gt_layout_piece *piece,
                     struct gt_error *err)
 {
@@ -283,7 +283,7 @@ int gt_restored_before(const struct gt_restored *restored, size_t number, void *
 		memset(bytes, 0, memory->size);
 	if (result == 0)
 		result = relocate(restored, (uint32_t)number, 0, bytes, memory->size, err);
-	/* What was not kept has no handles. */
+	/* Contents not kept have no handles. */
 	if (result == 0 && memory->before.hash[0])
 		result = gt_objects_apply(&restored->objects, (uint32_t)number, 0, bytes, err);
 	return result;

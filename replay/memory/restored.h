@@ -13,7 +13,7 @@
 #include "replay/memory/objects.h"
 #include "replay/types/options.h"
 
-/* What memory is reset to. */
+/* Contents that memory is reset to. */
 struct gt_restored_master {
 	CUdeviceptr address; /* memory of the GPU, or kept; 0: it is not reset */
 	uint8_t *kept;
@@ -57,8 +57,8 @@ int gt_restored_reset_part(const struct gt_restored *restored, size_t number, ui
                            uint64_t bytes, struct gt_error *err);
 
 /*
- * What the memory is reset to, or would be. And makes that it is reset to these bytes, where it was
- * not before; and all of it to what is there now.
+ * Contents that the memory is reset to, or would be. And makes that it is reset to these bytes,
+ * where it was not before; and all of it to what is there now.
  */
 int gt_restored_initial(const struct gt_restored *restored, size_t number, enum gt_inputs inputs,
                         void *bytes, struct gt_error *err);
@@ -67,8 +67,8 @@ int gt_restored_keep(struct gt_restored *restored, size_t number, const void *by
 int gt_restored_keep_all(struct gt_restored *restored, struct gt_error *err);
 
 /*
- * What is in the memory now, of which there are memory[number].size bytes; before the steps; and
- * what the program had after them, where that was kept. Known addresses are those of here.
+ * Contents of the memory now, memory[number].size bytes; before the steps; and those of the
+ * program after them, where they were kept. Known addresses are those of here.
  */
 int gt_restored_get(const struct gt_restored *restored, size_t number, void *bytes,
                     struct gt_error *err);

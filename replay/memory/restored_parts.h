@@ -8,7 +8,7 @@
 
 #include "replay/memory/restored.h"
 
-/* What restored.c (where memory is), contents.c and zones.c share. */
+/* Helpers that restored.c (where memory is), contents.c and zones.c share. */
 
 static inline bool gt_restored_is_array(const struct gt_restored *restored, size_t number)
 {

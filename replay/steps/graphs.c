@@ -17,8 +17,8 @@ static bool launches_graphs(const struct gt_steps *steps)
 }
 
 /*
- * Whether nothing in the graph waits for an event from outside of it, nor the reverse. What is
- * captured cannot: such steps, of nodes that record and wait for the program's events, are run one
+ * Whether nothing in the graph waits for an event from outside of it, nor the reverse. Captured
+ * work cannot: such steps, of nodes that record and wait for the program's events, are run one
  * by one.
  */
 static bool *find_closed(const struct gt_steps *steps, uint32_t graph_count)
@@ -107,7 +107,7 @@ static int order_inside(struct gt_steps *steps, const struct gt_step_graph *grap
 	return result;
 }
 
-/* What the default stream waits for is outside. */
+/* The order with the default stream is kept outside of the graph. */
 static int put_inside(struct gt_steps *steps, size_t number, struct gt_error *err)
 {
 	const struct gt_bundle_step *step = &steps->bundle->steps.rows[number];

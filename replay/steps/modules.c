@@ -162,7 +162,7 @@ static struct gt_variant_limits limits_of(const struct gt_steps *steps)
 	};
 }
 
-/* What the code says, of the bundle's module: the contents were read once already. */
+/* Reads the code of the bundle's module: the contents were read once already. */
 static int read_code(const struct gt_steps *steps, uint32_t function, struct gt_variant_code *code,
                      struct gt_error *err)
 {

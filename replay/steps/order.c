@@ -7,7 +7,7 @@
 
 #define LEGACY_STREAM 7u /* CUPTI's number of the first context's default stream */
 
-/* What the default stream is to streams that do not say that they are not blocking. */
+/* Whether it is the default stream that blocking streams wait for. */
 static bool is_legacy(const struct gt_steps *steps, size_t stream)
 {
 	return steps->bundle->streams.rows[stream].number == LEGACY_STREAM &&
@@ -88,7 +88,7 @@ static CUresult let_streams_wait(const struct gt_steps *steps, uint32_t event)
 	return code;
 }
 
-/* What the program waited for, on the host or, where it is not to be waited for, by the streams. */
+/* Waits as the program did, on the host or, where that is not to wait, by the streams. */
 static int host_wait(struct gt_steps *steps, const struct gt_bundle_step *step,
                      struct gt_error *err)
 {

@@ -9,7 +9,7 @@
 #include "replay/steps/steps.h"
 #include "replay/tune/variant.h"
 
-/* What the files of this folder do for each other. All fail in a sentence. */
+/* Functions that the files of this folder offer each other. All fail in a sentence. */
 
 struct gt_step_ready {
 	struct gt_variant_launch launch;
@@ -33,7 +33,7 @@ int gt_steps_find_functions(struct gt_steps *steps, struct gt_error *err);
 int gt_steps_work(const struct gt_steps *steps, size_t number, CUstream stream,
                   struct gt_error *err);
 
-/* What a step that is no work does: an event is recorded or waited for, the host waits. */
+/* Runs a step that is no work: an event is recorded or waited for, the host waits. */
 int gt_steps_order(struct gt_steps *steps, const struct gt_bundle_step *step, struct gt_error *err);
 
 /* All steps, in their streams: these begin after the GPU's own, which goes on after all of them. */

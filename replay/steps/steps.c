@@ -73,7 +73,7 @@ static int make_events(struct gt_steps *steps, struct gt_error *err)
 }
 
 /*
- * What the host has, in pinned memory where the program had it there: copies take another way from
+ * The host's bytes, in pinned memory where the program had them there: copies take another way from
  * and to other memory, and several times as long.
  */
 static int make_bytes(struct gt_steps *steps, const struct gt_bundle_step *step, size_t size,

@@ -58,7 +58,7 @@ static CUresult launch(const struct gt_steps *steps, size_t number, CUstream str
 	                                     size ? extra : NULL);
 }
 
-/* What the host has of a slice lies row after row, and so does the next one. */
+/* A slice on the host lies row after row, and so does the next one. */
 static size_t rows_apart(uint64_t slice_pitch, uint64_t pitch, const struct gt_bundle_step *step)
 {
 	return slice_pitch ? slice_pitch / pitch : step->rows;

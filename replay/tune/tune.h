@@ -16,7 +16,7 @@ struct gt_error;
  * of the caller's.
  */
 
-/* What can be varied: word of a space, field, what its values are. */
+/* Properties that can be varied: word of a space, field, what its values are. */
 #define GT_TUNE_WORDS(WORD)                                                                        \
 	WORD("block", block, "threads, as 256 or 16x16")                                           \
 	WORD("cluster", cluster, "blocks, as 2 or 2x2")                                            \
@@ -65,7 +65,7 @@ void gt_tune_set(struct gt_variant *variant, const struct gt_tune_axis *axis, si
 /* One of them: the last word's values follow each other, as in nested loops. */
 struct gt_variant gt_tune_configuration(const struct gt_tune_space *space, size_t number);
 
-/* What became of one configuration. */
+/* Outcome of one configuration. */
 struct gt_tune_row {
 	struct gt_variant variant; /* module points into the space */
 	double ns;                 /* median; NAN: it failed, for why */

@@ -27,7 +27,7 @@ static struct gt_tuned *find(const struct gt_tuned_list *list, const struct gt_t
 	return NULL;
 }
 
-/* What is looked for, its texts cut as those that are kept. */
+/* Key that is looked for, its texts cut as those that are kept. */
 static struct gt_tuned key_of(const char *function, const char *size, const char *device)
 {
 	struct gt_tuned key = {.best = {.ns = NAN, .recorded_ns = NAN}};

@@ -10,7 +10,7 @@
 struct gt_error;
 
 /*
- * What tuning found, kept from run to run: for each function, size and device the best and the last
+ * Results of tuning, kept from run to run: for each function, size and device the best and the last
  * results. The file is JSON that anybody may have changed.
  */
 
@@ -43,7 +43,7 @@ struct gt_tuned_list {
 	gt_array(struct gt_tuned) list; /* by when a result was last added */
 };
 
-/* What a launch works on, as far as its shape shows: "1048576x1x1 threads". */
+/* Size of a launch's work, as far as its shape shows: "1048576x1x1 threads". */
 void gt_tuned_size(const uint32_t grid[3], const uint32_t block[3], char text[GT_TUNED_SIZE]);
 
 /* Until the list changes. NULL: nothing was kept of that function, size and device. */

@@ -304,7 +304,7 @@ int gt_variant_launch(const struct gt_variant *variant, const struct gt_variant_
 	return 0;
 }
 
-/* Words of a text, with blanks between. What does not fit is left out. */
+/* Words of a text, with blanks between. Words that do not fit are left out. */
 struct words {
 	char *text;
 	size_t used;

@@ -17,10 +17,10 @@ struct gt_error;
  * it. No GPU is needed: what it allows is passed in.
  */
 
-/* What stands where nothing is changed. */
+/* Values where nothing is changed. */
 enum { GT_CARVEOUT_RECORDED = -2, GT_CARVEOUT_DEFAULT = -1 };
 
-/* What the GPU allows, in the driver's words; 0: it did not say, and nothing is refused for it. */
+/* Limits of the GPU, in the driver's words; 0: it did not say, and nothing is refused for it. */
 struct gt_variant_limits {
 	uint32_t cc_major;
 	uint32_t threads;      /* of a block */
@@ -31,7 +31,7 @@ struct gt_variant_limits {
 	uint64_t resident;     /* blocks of the changed launch that are on the GPU at one time */
 };
 
-/* What is known of a function from its code. */
+/* Facts known of a function from its code. */
 struct gt_variant_code {
 	uint32_t block[3]; /* threads that it was compiled for, and no others; 0: any */
 	bool ptx;          /* the module is PTX, or a PTX was given */
@@ -39,8 +39,8 @@ struct gt_variant_code {
 };
 
 /*
- * Looks the function up in a cubin or in PTX, which need not be ended by a 0. What is in neither is
- * not known; contents that are damaged say nothing.
+ * Looks the function up in a cubin or in PTX, which need not be ended by a 0. Facts in neither are
+ * unknown; contents that are damaged say nothing.
  */
 void gt_variant_code_read(struct gt_variant_code *code, const void *image, size_t size,
                           const char *function);
@@ -56,7 +56,7 @@ struct gt_variant_launch {
 	uint64_t more_threads;  /* than recorded, since numbers of blocks were rounded up */
 };
 
-/* What is launched; nothing of it is NULL. */
+/* The launch to be made; none of its members is NULL. */
 struct gt_variant_subject {
 	const struct gt_bundle_function *function;
 	const struct gt_variant_code *code;
@@ -68,7 +68,7 @@ struct gt_variant_subject {
  * The shape of one launch. Along each axis there are as many threads as recorded, rounded up to
  * whole blocks and, with a cluster that is changed, no further: blocks must then divide by it.
  * -EINVAL where the function does not allow it, -ENOTSUP where the GPU does not, in a sentence; the
- * launch is then left alone. What is as recorded is not refused.
+ * launch is then left alone. Values as recorded are not refused.
  */
 int gt_variant_launch(const struct gt_variant *variant, const struct gt_variant_subject *subject,
                       struct gt_variant_launch *launch, struct gt_error *err);

@@ -69,7 +69,7 @@ static void read_cubin(struct gt_variant_code *code, const struct gt_cubin *cubi
 	code->python = found && python && strncmp(function, "_Z", 2) != 0;
 }
 
-/* What is left of a text in PTX. */
+/* The rest of a text in PTX. */
 struct ptx {
 	const char *at;
 	const char *end;
@@ -81,7 +81,7 @@ static bool is_word(char c)
 	       c == '_' || c == '.' || c == '$' || c == '%';
 }
 
-/* What comes in front of that text, and the text itself. */
+/* Skips all in front of that text, and the text itself. */
 static void skip_behind(struct ptx *ptx, const char *text)
 {
 	const char *found = memmem(ptx->at, (size_t)(ptx->end - ptx->at), text, strlen(text));
@@ -147,7 +147,7 @@ static void read_wanted_threads(struct ptx *ptx, uint32_t block[3])
 	take_block(block, threads);
 }
 
-/* What stands between an entry's name and its code. */
+/* Reads what stands between an entry's name and its code. */
 static void read_entry(struct ptx *ptx, struct gt_variant_code *code)
 {
 	char word[MOST_WORD];

@@ -10,7 +10,7 @@
 
 struct gt_roles;
 
-/* What of the level-2 cache a timed run finds. */
+/* Contents of the level-2 cache that a timed run finds. */
 #define GT_L2_STATES(STATE)                                                                        \
 	STATE(cold, "nothing: it is overwritten before each run")                                  \
 	STATE(warm, "what the run before it left")                                                 \
@@ -39,7 +39,7 @@ enum gt_sequence_form {
 #undef FORM
 };
 
-/* Of a stream of the bundle, by its number in the program: of the form priorities. */
+/* Priority of a stream of the bundle, by its number in the program: for the form priorities. */
 struct gt_stream_priority {
 	uint32_t stream;
 	int32_t priority; /* lower ones go first; the driver takes the nearest that there is */
@@ -48,7 +48,7 @@ struct gt_stream_priority {
 /* The first and the last that any GPU has, and beyond. */
 enum { GT_PRIORITY_FIRST = -1000, GT_PRIORITY_LAST = 1000 };
 
-/* What is changed of the launches of a function; 0, or negative where 0 means something: as
+/* Changes of the launches of a function; 0, or negative where 0 means something: as
  * recorded. */
 struct gt_variant {
 	uint32_t block[3]; /* the grid follows: as many threads, rounded up */
@@ -92,7 +92,7 @@ struct gt_replay_options {
 	 * NAN: not known. Both are asked after each timed run; may be NULL. */
 	bool (*throttled)(void *context);
 	double (*sm_mhz)(void *context);
-	/* Of long work: share that is done (0 to 1) and what is being done; may be NULL. */
+	/* For long work: share that is done (0 to 1) and what is being done; may be NULL. */
 	void (*progress)(void *context, double share, const char *what);
 	void *context;
 };

@@ -13,7 +13,7 @@
 /* Who says what type elements have. */
 enum gt_element_source { GT_ELEMENT_GIVEN, GT_ELEMENT_GUESSED, GT_ELEMENT_OF_ARRAY };
 
-/* What became of one buffer that the steps write, or should. */
+/* Outcome for one buffer that the steps write, or should. */
 struct gt_replay_buffer {
 	uint32_t memory;
 	enum gt_role role; /* of one that holds the same afterwards; unknown: it does not */

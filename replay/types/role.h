@@ -8,7 +8,7 @@
 #include "base/array.h"
 
 /*
- * What memory is to the steps that holds the same bytes after them as before. Bytes say nothing of
+ * Role of memory that holds the same bytes after the steps as before them. Bytes say nothing of
  * that, runs over other ones do: what is not these any more was written, and where something else
  * comes out they were read. First all such memory has other bytes, then what was written alone,
  * then halves of what tells nothing together with the rest.
@@ -32,7 +32,7 @@ enum {
 	GT_ROLES_MOST_FAULTS = 4 /* of these, until no more are made; each costs a process */
 };
 
-/* Of one memory. */
+/* Role of one memory. */
 struct gt_role_of {
 	uint8_t role;   /* enum gt_role */
 	bool asked;     /* it is one whose role is looked for */
@@ -44,7 +44,7 @@ struct gt_role_of {
 };
 
 /*
- * What is known of a bundle's memory: for all variants, and for the process that goes on where one
+ * Facts known of a bundle's memory: for all variants, and for the process that goes on where one
  * of these runs made the GPU fail. Plain numbers. Zeros: nothing.
  */
 struct gt_roles {

@@ -21,7 +21,7 @@ static size_t length(size_t size, size_t sector)
 }
 
 /*
- * What counts as an output: all of a memory of which half was changed; else sectors that were, and
+ * Counted as an output: all of a memory of which half was changed; else sectors that were, and
  * holes between them that are not wide. Inputs that lie in the same memory are left alone.
  */
 static void choose_inside(uint8_t *inside, const uint8_t *before, const uint8_t *after, size_t size)
@@ -95,7 +95,7 @@ static int poison(const struct gt_verifying *verifying, size_t number, struct gt
 	return result;
 }
 
-/* What became of the poison, element by element. */
+/* Outcome for the poison, element by element. */
 struct judged {
 	const uint8_t *before; /* what was there in the program, */
 	const uint8_t *after;  /* and afterwards */
@@ -164,7 +164,7 @@ static struct gt_role_of *role_of(const struct gt_verifying *verifying, size_t n
 	return number < verifying->roles->list.count ? &verifying->roles->list.rows[number] : NULL;
 }
 
-/* Known to be one by now. What this variant changes is what it changes. */
+/* Known to be one by now. Memory that this variant changes is none. */
 static bool is_output(const struct gt_verifying *verifying, size_t number)
 {
 	const struct gt_role_of *of = role_of(verifying, number);
@@ -188,7 +188,7 @@ static int poison_output(const struct gt_verifying *verifying, size_t number, st
 	return result;
 }
 
-/* What was written of an output. */
+/* Written bytes of an output. */
 struct written {
 	uint64_t bytes;
 	uint64_t first;
@@ -352,7 +352,7 @@ static int poisoned_runs(const struct gt_verifying *verifying, bool changed, str
 	return poisoned_run(verifying, changed, err);
 }
 
-/* What a kernel makes of other bytes may be anything: it may fault, or never end. */
+/* A kernel may do anything with other bytes: it may fault, or never end. */
 static bool try_run(const struct gt_verifying *verifying, bool changed)
 {
 	struct gt_roles *roles = verifying->roles;
@@ -388,7 +388,7 @@ static bool find_roles(const struct gt_verifying *verifying)
 	return false;
 }
 
-/* Of what is known to be written: each first run gave what was recorded. */
+/* For memory known to be written: each first run gave what was recorded. */
 static void add_same(const struct gt_verifying *verifying, size_t number)
 {
 	const struct gt_role_of *of = role_of(verifying, number);

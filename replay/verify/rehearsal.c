@@ -53,7 +53,7 @@ static int run(struct rehearsing *rehearsing, size_t first, size_t end, struct g
 		result = gt_steps_run_one(&rehearsing->steps, i, err);
 	if (result < 0)
 		return result;
-	/* What waits for a kernel behind it never ends. */
+	/* A step that waits for a kernel behind it never ends. */
 	return rehearsing->options.most_run_ns > 0
 	               ? gt_gpu_wait_for(&rehearsing->gpu, rehearsing->options.most_run_ns, err)
 	               : gt_gpu_wait(&rehearsing->gpu, err);

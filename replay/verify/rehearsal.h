@@ -11,7 +11,7 @@ struct gt_error;
 struct gt_excerpt;
 struct gt_replay_options;
 
-/* What came of running a whole bundle once, for the sake of one of its steps. */
+/* Outcome of running a whole bundle once, for the sake of one of its steps. */
 struct gt_rehearsal {
 	bool compared;       /* with what was recorded */
 	uint32_t buffers;    /* that hold something recorded to compare with, or should have */

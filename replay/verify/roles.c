@@ -49,7 +49,7 @@ static bool can_be_asked(const struct gt_verifying *verifying, size_t number)
 {
 	const struct gt_bundle_memory *memory = &verifying->bundle->memory.rows[number];
 
-	/* What no surface may be of is not written. */
+	/* Arrays that no surface may be of are not written. */
 	if (memory->kind == GT_BUNDLE_MEMORY_array && !(memory->array.flags & GT_ARRAY_SURFACES))
 		return false;
 	return memory->same && memory->before.hash[0] && memory->size > 0 && !memory->pointers &&
@@ -168,7 +168,7 @@ static int look_at_changed(struct roles_run *run, size_t number, struct gt_error
 	return result;
 }
 
-/* What became of one of the set: bytes that are neither what was put nor what is without. */
+/* Judges one of the set, by bytes that are neither what was put nor what is without. */
 static void judge(struct roles_run *run, struct gt_role_of *of, size_t stride,
                   const uint8_t *before, const uint8_t *got, size_t size)
 {
@@ -222,7 +222,7 @@ static int look_at(struct roles_run *run, size_t number, struct gt_error *err)
 
 /* ---- what it tells ---- */
 
-/* Of a set that nothing else came out of, or of one memory alone. */
+/* Settles a set that nothing else came out of, or one memory alone. */
 static void settle(const struct roles_run *run)
 {
 	gt_array_each(struct gt_role_of, of, &run->roles->list) {
@@ -235,7 +235,7 @@ static void settle(const struct roles_run *run)
 	}
 }
 
-/* What was written apart from what was not; where it is all the same, in halves. */
+/* Splits written memory from the rest; where all is the same, into halves. */
 static void split(const struct roles_run *run)
 {
 	struct gt_roles *roles = run->roles;
@@ -305,7 +305,7 @@ static bool may_run(const struct gt_roles *roles)
 	return roles->runs < GT_ROLES_MOST_RUNS && roles->faults < GT_ROLES_MOST_FAULTS;
 }
 
-/* What runs before may have written into memory that the steps leave alone. */
+/* Earlier runs may have written into memory that the steps leave alone. */
 static int restore(struct gt_roles *roles, const struct gt_verifying *verifying,
                    struct gt_error *err)
 {

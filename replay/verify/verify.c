@@ -105,7 +105,7 @@ void gt_verifying_compare(const struct gt_verifying *verifying, size_t number,
 	gt_values_of(got, size, element, &buffer->comparison.got_values);
 }
 
-/* Of a memory that nothing changed in the program only that it is changed here. */
+/* A memory that nothing changed in the program counts only if it is changed here. */
 static int look_at(const struct gt_verifying *verifying, size_t number, struct gt_error *err)
 {
 	bool changes = gt_restored_changes(verifying->restored, number);

@@ -13,7 +13,7 @@
 
 /* Steps that are being verified: what verify.c, poison.c and roles.c share. */
 
-/* What is known of one memory meanwhile. */
+/* Facts known of one memory meanwhile. */
 struct gt_seen {
 	uint8_t *first;  /* contents after the first run; NULL: it changes nothing of it */
 	uint8_t *inside; /* of each byte, whether it is poisoned; NULL: none is */
@@ -40,7 +40,7 @@ struct gt_replay_buffer *gt_verifying_find(const struct gt_verifying *verifying,
 /* The same, which is then said of. */
 struct gt_replay_buffer *gt_verifying_buffer(const struct gt_verifying *verifying, size_t number);
 
-/* What is wanted of it is there, or NULL; and what a run gave. */
+/* wanted: the bytes that are wanted, or NULL. got: those that a run gave. */
 void gt_verifying_compare(const struct gt_verifying *verifying, size_t number,
                           const uint8_t *wanted, const uint8_t *got);
 

@@ -42,7 +42,7 @@ static int measure_by_events(void *context, double *value, struct gt_error *err)
 	return result;
 }
 
-/* Of pageable memory the call itself does a part of the work. */
+/* For pageable memory the call itself does a part of the work. */
 static int measure_by_host(void *context, double *value, struct gt_error *err)
 {
 	const struct copying *copying = context;

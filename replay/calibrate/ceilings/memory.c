@@ -79,7 +79,7 @@ static int try_shapes(struct gt_bench *bench, enum gt_ceiling_name name,
 	return result;
 }
 
-/* What the driver does itself. */
+/* Work that the driver does itself. */
 struct driver_work {
 	struct gt_bench *bench;
 	const struct buffers *buffers;

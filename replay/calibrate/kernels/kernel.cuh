@@ -3,11 +3,11 @@
 #define GT_REPLAY_KERNEL_CUH
 
 /*
- * What all kernels that measure a GPU have in common: their parameters, and what keeps the compiler
+ * Common parts of all kernels that measure a GPU: their parameters, and what keeps the compiler
  * from leaving out work whose result nobody wants.
  */
 
-/* What one thread of a launch took, so that the clock at which it ran is known. */
+/* Time that one thread of a launch took, so that the clock at which it ran is known. */
 struct spent {
 	unsigned long long cycles;
 	unsigned long long ns;

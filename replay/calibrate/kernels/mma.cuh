@@ -13,7 +13,7 @@
 #define TILES 8
 #define TURNS 8
 
-/* Of a kernel whose sums are four FP32 of each thread. a_count, b_count: registers of A and B. */
+/* A kernel whose sums are four FP32 of each thread. a_count, b_count: registers of A and B. */
 #define MMA_KERNEL(name, values, a_count, b_count, multiply)                                       \
 	KERNEL(name)                                                                               \
 	{                                                                                          \
