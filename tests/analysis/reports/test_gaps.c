@@ -540,7 +540,7 @@ Test(gaps, leave_graphs_out_of_launch_latency)
 	scene_end();
 }
 
-/* A kernel launched by a kernel has the call of that one, and not that call's latency. */
+/* A kernel launched on the GPU has its parent's call, and not that call's latency. */
 Test(gaps, leave_kernels_that_kernels_launched_out_of_launch_latency)
 {
 	scene_begin(100000);
