@@ -156,7 +156,7 @@ struct fake_hooks {
 	void (*activity)(const struct fake_activity *activity);
 };
 
-/* Queries of libcupti to libcuda; both find each other at run time: neither is linked to the other. */
+/* Queries of libcupti to libcuda; both find each other at run time, as neither links the other. */
 struct fake_driver {
 	int (*ready)(void); /* cuInit has finished */
 	int (*device_count)(void);

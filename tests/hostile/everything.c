@@ -139,7 +139,7 @@ static void check_ledger(const struct gt_trace *trace)
 		must(!strstr(sentence, " 0 launches ="));
 }
 
-/* finish's verdict on it, which looks at its files alone; beside an arena it completes them first. */
+/* Verdict of finish, which looks at its files alone; beside an arena it completes them first. */
 static void check_condition(const char *folder, const struct gt_trace *trace, int collected)
 {
 	struct gt_recording_condition recording;

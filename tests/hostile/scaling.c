@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Things that a recording holds many of: twice as many must not take four times as long. Each kind of
+ * Rows that a recording holds many of: twice as many must not take four times as long. Each kind of
  * recording is made small and eight times as large; the large one may take as often eight times as
  * n log n and a busy machine ask for, which quadratic work exceeds by far, unless both are too
  * quick to tell.

@@ -1526,7 +1526,7 @@ Test(roles, tell_what_is_written_with_what_was_there)
 	end(&made);
 }
 
-/* What a variant does not write is there all the same. */
+/* Elements that a variant does not write hold the right values all the same. */
 Test(roles, show_what_a_variant_does_not_write)
 {
 	struct gt_roles roles = {0};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of gputrace view share: a running one, and what it says."""
+"""Shared by the tests of gputrace view: a running one, and its answers."""
 import http.client
 import os
 import pathlib
