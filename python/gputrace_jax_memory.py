@@ -70,7 +70,7 @@ def ordinal_of(device):
 
 
 class Reader:
-    """Reads one jax, for the sampler. Nothing of the program's is kept from one time to the next."""
+    """Reads one jax for the sampler. Nothing of the program's is kept from one time to the next."""
 
     def __init__(self, bridge, sampler):
         self.bridge = bridge

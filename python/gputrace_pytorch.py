@@ -237,7 +237,7 @@ class Modules:
             if node is None or TAGGED in node.metadata:
                 continue
             number = node._sequence_nr()
-            # What adds up gradients has the largest number and runs behind the node before it.
+            # A node summing gradients has the largest number and runs behind the node before it.
             if number >= newest:
                 continue
             owner = None
@@ -358,7 +358,7 @@ def after_step(optimizer, arguments, keywords):
 class Operations:
     """torch's own ranges, on every thread of Python's that begins from now on, and this one.
 
-    The same as emit_nvtx, without its torch.cuda.synchronize(), which would start CUDA here. A thread
+    As emit_nvtx does, without its torch.cuda.synchronize(), which would start CUDA here. A thread
     has one profiler at a time: while the program uses one of its own, ours is off.
     """
 

@@ -102,7 +102,7 @@ def pool_of(segment):
 
 
 def figures_of_segments(segments):
-    """Figures of one private pool at the moment of a snapshot; peaks and counts of calls are not told."""
+    """Figures of one private pool, as of a snapshot; peaks and counts of calls are not told."""
     total = sum(segment["total_size"] for segment in segments)
     in_use = sum(segment["allocated_size"] for segment in segments)
     active = sum(segment.get("active_size", segment["allocated_size"]) for segment in segments)

@@ -26,7 +26,7 @@ HEADER = HERE.parent.parent / "include" / "gputrace" / "gputrace.h"
 TOLD = FAKES / "told_pools.so"
 SHOWS = [FAKES.parent / "bin" / name for name in ("show_rows", "show_ranges")]
 BEGIN = f"import sys, time; sys.path.insert(0, {str(HERE)!r})\n"
-# What a program that knows of gputrace may do: the figures of this moment.
+# A program that knows of gputrace may ask for the figures of this moment.
 NOW = "sys.modules['gputrace_allocators'].sample()\n"
 POOL = "PyTorch caching allocator"
 REPORTS = subprocess.run([GPUTRACE, "report", "--help"], capture_output=True, text=True, check=True).stdout

@@ -27,7 +27,7 @@ NAMES_OF_THE_UI = ["GPU", "Hardware Queues", "Counters", "CUDA", "GPU 0", "Devic
 # Groups of the hardware counters that run --counters samples, of which no recording here has any.
 SAMPLED = re.findall(r'^COUNTER\(\w+, "[^"]*", \w+, \w+, "([^"]+)"',
                      (HERE.parents[1] / "format" / "kinds" / "pm_counters.def").read_text(), re.MULTILINE)
-# What is in a trace, by the name that the UI shows.
+# Contents of a trace, by the name that the UI shows.
 NAMES = {
     "processes": "select name || ' ' || pid as name from process where pid > 0",
     "groups": "select distinct name from gpu_counter_group where name is not null",

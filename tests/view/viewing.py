@@ -15,7 +15,7 @@ PATIENCE_S = 30
 UI_PORT = 9001
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "golden" / "captures"
-# Of whoever runs the tests; a browser would be opened, or a line more be said.
+# Variables of whoever runs the tests; a browser would be opened, or a line more be said.
 UNSET = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION", "NO_COLOR", "VTE_VERSION")
 
 

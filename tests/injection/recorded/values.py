@@ -19,7 +19,7 @@ import re
 MOST_ROWS = 4000
 NOTHING = {"", "0", "-"}
 LETTERS = "amncz"
-# What a letter says, these say as well.
+# Letters that say part of what a letter says.
 IMPLIED = {"a": "mncz", "m": "cz", "n": "cz", "c": "z", "z": ""}
 
 # Columns that the machine, its time or its load decide, not the program.
