@@ -29,7 +29,7 @@
 #include "model/trace.h"
 #include "model/view/view.h"
 
-/* What a traced process writes at a time: full chunks, and what one buffer of a thread holds. */
+/* Records that a traced process writes at a time: full chunks, and one buffer of a thread. */
 enum { KERNELS = GT_CHUNK_MAX_RECORDS, CALLS = 1638, THREADS = 2, STREAMS = 4, SHAPES = 8 };
 
 #define BOOT_NS 1000000000000u /* CUPTI's clock and the host's differ by so much here */

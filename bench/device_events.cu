@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What device events cost on this GPU, without anybody who records: the ring is the program's own.
+ * Cost of device events on this GPU, without anybody who records: the ring is the program's own.
  * Prints key=value lines.
  *   device_events [ROUNDS]
  *
@@ -44,7 +44,7 @@ enum {
 
 GPUTRACE_DEVICE_NAME(event_name, "event");
 
-/* What is measured, in cycles. */
+/* Measured figures, in cycles. */
 enum what {
 	EVENT,
 	EMPTY,
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void compute(float &number)
 		asm volatile("fma.rn.f32 %0, %0, 0f3F000000, 0f3F800000;" : "+f"(number));
 }
 
-/* What such a loop is with: nothing, marks that room is made for, ranges. */
+/* Contents of such a loop: nothing, marks that room is made for, ranges. */
 enum with { WITH_NOTHING, WITH_ROOM, WITH_RANGES };
 
 /* The same of IN_CHUNK events, TOGETHER in each turn. */
@@ -417,7 +417,7 @@ static double median(std::vector<double> numbers)
 	return numbers[numbers.size() / 2];
 }
 
-/* Of all ranges whose two events are in one chunk. */
+/* Measures all ranges whose two events are in one chunk. */
 static void measure_ranges(struct own_ring *ring, int blocks, int threads, const char *name)
 {
 	std::vector<struct gputrace_device_chunk> chunks;

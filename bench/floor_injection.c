@@ -2,8 +2,8 @@
 /*
  * The floor: the least CUPTI takes for kernels, copies and fills. A library for
  * CUDA_INJECTION64_PATH that subscribes, enables those kinds of activity and no callback, and
- * does nothing with what comes: buffers come from a ring and go back to it unread. What a tool
- * costs above this is what else it asks CUPTI for, and its own work.
+ * does nothing with what comes: buffers come from a ring and go back to it unread. A tool's
+ * costs above this are what else it asks CUPTI for, and its own work.
  *
  * To price one thing more by itself, the environment says what else is on; lists are separated by
  * commas:
@@ -38,7 +38,7 @@
 /* Without these there is no timeline; MEMCPY2 is a copy between two GPUs. */
 #define FLOOR_KINDS "CONCURRENT_KERNEL,MEMCPY,MEMCPY2,MEMSET"
 
-/* What is called of CUPTI, by name: SYMBOL(field, function). */
+/* Functions of CUPTI that are called, by name: SYMBOL(field, function). */
 #define SYMBOLS                                                                                    \
 	SYMBOL(subscribe, cuptiSubscribe)                                                          \
 	SYMBOL(get_callback_name, cuptiGetCallbackName)                                            \

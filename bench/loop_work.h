@@ -6,13 +6,13 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What the loops do between two calls that are priced, and how they time it: nvtx_loop, pool_loop. */
+/* Work of the loops between two priced calls, and how they time it: nvtx_loop, pool_loop. */
 
 static unsigned char *memory;
 static size_t memory_bytes;
 static volatile uint64_t sink;
 
-/* Of this thread on a processor: other programs of the machine do not count. */
+/* Time of this thread on a processor: other programs of the machine do not count. */
 static inline int64_t now_ns(void)
 {
 	struct timespec now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each call of NVML that telemetry makes costs on this machine, and what a whole sample
- * costs. To be run beside something that keeps the GPU busy, such as samples/burn.
+ * Cost of each call of NVML that telemetry makes, and of a whole sample, on this machine.
+ * To be run beside something that keeps the GPU busy, such as samples/burn.
  * Usage: nvml_calls [GPU] [REPEATS]
  */
 #include <dlfcn.h>

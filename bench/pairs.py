@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/nvtx and bench/pools share: loops of pairs of calls, run in turn as they are and with more, the
+"""Shared by bench/nvtx and bench/pools: loops of pairs of calls, run in turn as they are and with more, the
 differences taken inside a round."""
 import argparse
 import pathlib

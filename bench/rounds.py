@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/overhead and bench/attach share: variants run in paired rounds, the programs and
+"""Shared by bench/overhead and bench/attach: variants run in paired rounds, the programs and
 libraries of a build folder, proof that a variant recorded, statistics, and where results go.
 
 Paired rounds (attach has turns as well, turns.py): every round runs every variant once, in random order, and differences and ratios are
@@ -118,13 +118,13 @@ class Tools:
 
 
 def floor_environment(tools, folder, **settings):
-    """What a program runs in to have the floor attached."""
+    """Environment of a program that has the floor attached."""
     return clean_environment(CUDA_INJECTION64_PATH=tools.floor, GPUTRACE_FLOOR_REPORT=f"{folder}/floor.json",
                              **settings)
 
 
 def read_floor_report(tools, folder):
-    """What went through the floor in the run that has just ended."""
+    """Report of the floor on the run that has just ended."""
     report = pathlib.Path(folder) / "floor.json"
     if not report.exists():
         raise Failed("the floor library recorded nothing: no libcupti, or another subscriber")

@@ -16,7 +16,7 @@
 
 enum { MAX_THREADS = 256, NUMBERS = 256, LAUNCHES_BETWEEN_LOOKS = 16 };
 
-/* What main and the threads share. Written by main while the threads wait at `begin`. */
+/* Shared by main and the threads. Written by main while the threads wait at `begin`. */
 struct race {
 	pthread_barrier_t begin;
 	pthread_barrier_t end;

@@ -34,7 +34,7 @@ class Settings:
         self.peers_every = peers_every
 
     def arguments(self, path):
-        """What a program is given to measure in turns."""
+        """Arguments of a program that measures in turns."""
         return ["--turns", path] + (["--pin", str(self.core)] if self.core is not None else [])
 
 

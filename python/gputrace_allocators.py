@@ -25,7 +25,7 @@ PYTORCH = 1  # GPUTRACE_TELLER_PYTORCH
 JAX = 2
 PYTORCH_PART = 4
 
-# Of struct gputrace_pool_stats, in its order.
+# Members of struct gputrace_pool_stats, in its order.
 FIGURES = ("num_allocs", "num_frees", "bytes_in_use", "bytes_requested", "peak_bytes_in_use",
            "largest_alloc", "bytes_reserved", "peak_bytes_reserved", "bytes_reservable_limit",
            "limit", "largest_free_block", "cached", "free", "num_segments", "num_reserve_calls",
@@ -37,8 +37,8 @@ THREAD = "gputrace-python"  # as long as a name can be
 MOST_FAILURES = 10  # in a row: what fails so often is not asked again
 MOST_EXIT_S = 0.5  # that the program's end waits for a sample that is being taken
 
-# What costs more the more there is to tell is asked for at most once in so many seconds, and so
-# rarely that it takes at most one part in RARELY of the time.
+# Figures that cost more the more there is to tell are asked for at most once in so many seconds,
+# and so rarely that they take at most one part in RARELY of the time.
 SELDOM_S = 1.0
 RARELY = 100
 
@@ -125,7 +125,7 @@ class Library:
 
 
 def name_thread():
-    """What the recording, and top, call it."""
+    """The name that the recording, and top, show."""
     try:
         import _thread
 

@@ -21,7 +21,7 @@ from gputrace_allocators import JAX, UNKNOWN, Seldom
 from gputrace_imports import version_of, when_imported
 from gputrace_notes import Notes
 
-# Of jax: what was made for them, and the last whose sources were read.
+# Versions of jax that this was made for; the newest is the last whose sources were read.
 OLDEST = (0, 4)
 NEWEST = (0, 11)
 
@@ -70,7 +70,7 @@ def ordinal_of(device):
 
 
 class Reader:
-    """Of one jax; read by the sampler. Nothing of the program's is kept from one time to the next."""
+    """Reads one jax for the sampler. Nothing of the program's is kept from one time to the next."""
 
     def __init__(self, bridge, sampler):
         self.bridge = bridge

@@ -2,7 +2,7 @@
 """Ranges of NVTX for what PyTorch does, in a program that was not written for it.
 
 sitecustomize imports this before the program's first line; nothing happens until the program itself
-imports torch, and torch is never imported here. What is then annotated is said by GPUTRACE_PYTORCH:
+imports torch, and torch is never imported here. GPUTRACE_PYTORCH says what is then annotated:
 words with commas between them.
 
   ops      torch's own ranges, one for each operation, as torch.autograd.profiler.emit_nvtx makes
@@ -20,7 +20,7 @@ import sys
 from gputrace_imports import version_of, when_imported
 from gputrace_notes import Notes
 
-# Of torch: what was made for them, and the last whose sources were read.
+# Versions of torch that this was made for; the newest is the last whose sources were read.
 OLDEST = (2, 3)
 NEWEST = (2, 11)
 
@@ -63,7 +63,7 @@ class Ranges:
 
 
 class Region:
-    """What a module put into autograd's graph. As a hook of its nodes it is told before each runs.
+    """Nodes that a module put into autograd's graph. As a hook of them it is told before each runs.
 
     Backward has no call of the module that a range could be pushed around: the range of a region is
     started by the first node of it on a thread and ended by the first of another, or at the end of
@@ -95,7 +95,7 @@ class Frame:
 
 
 class Paths:
-    """What modules are called: by their names in the module that was called from outside of any."""
+    """Paths of modules: their names in the module that was called from outside of any."""
 
     def __init__(self, weakref):
         self.weakref = weakref
@@ -225,7 +225,7 @@ class Modules:
         """Finds the nodes that the results hang on and are not tagged yet, and tags each.
 
         Nodes are numbered as they are made, so that of the calls that are open the innermost that
-        began before a node made it. What is tagged is not looked behind again: each node is seen
+        began before a node made it. Tagged nodes are not looked behind again: each node is seen
         once, by the first call that returns after it was made.
         """
         found = []
@@ -237,7 +237,7 @@ class Modules:
             if node is None or TAGGED in node.metadata:
                 continue
             number = node._sequence_nr()
-            # What adds up gradients has the largest number and runs behind the node before it.
+            # A node summing gradients has the largest number and runs behind the node before it.
             if number >= newest:
                 continue
             owner = None
@@ -358,7 +358,7 @@ def after_step(optimizer, arguments, keywords):
 class Operations:
     """torch's own ranges, on every thread of Python's that begins from now on, and this one.
 
-    What emit_nvtx does, without its torch.cuda.synchronize(), which would start CUDA here. A thread
+    As emit_nvtx does, without its torch.cuda.synchronize(), which would start CUDA here. A thread
     has one profiler at a time: while the program uses one of its own, ours is off.
     """
 
@@ -447,7 +447,7 @@ def hide():
 
 
 def annotate(torch, words):
-    """What is on in the end, in words for the note."""
+    """Turns these on; returns those that are on in the end, in words for the note."""
     global is_compiling, modules
 
     done = []

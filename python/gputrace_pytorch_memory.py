@@ -27,7 +27,7 @@ from gputrace_allocators import PYTORCH, PYTORCH_PART, UNKNOWN, Seldom
 from gputrace_imports import version_of, when_imported
 from gputrace_notes import Notes
 
-# Of torch: what was made for them, and the last whose documentation was read.
+# Versions of torch that this was made for; the newest is the last whose documentation was read.
 OLDEST = (2, 3)
 NEWEST = (2, 11)
 
@@ -47,7 +47,7 @@ notes = Notes("PyTorch's ")
 
 
 def whole(stats, name, part):
-    """Of all of the allocator's own pools, small and large."""
+    """Figure of all of the allocator's own pools, small and large."""
     try:
         return stats[name]["all"][part]
     except (KeyError, TypeError):
@@ -102,7 +102,7 @@ def pool_of(segment):
 
 
 def figures_of_segments(segments):
-    """Of one private pool, at the moment of a snapshot; peaks and counts of calls are not told."""
+    """Figures of one private pool, as of a snapshot; peaks and counts of calls are not told."""
     total = sum(segment["total_size"] for segment in segments)
     in_use = sum(segment["allocated_size"] for segment in segments)
     active = sum(segment.get("active_size", segment["allocated_size"]) for segment in segments)
@@ -157,7 +157,7 @@ class PrivatePools:
     def place(self, segments):
         """Where the segments of private pools are, as of a snapshot that comes with events.
 
-        What is gone stays until its place is another segment's: blocks that were given back are
+        A segment that is gone stays until its place is another's: blocks that were given back are
         told of later.
         """
         there = sorted((segment["device"], segment["address"],
@@ -214,7 +214,7 @@ class Events:
             "all", context=None, stacks="python", max_entries=EVENTS)
 
     def read(self, sampler, pools, now):
-        """Of devices with their pools and allocations so far; what was read includes all devices."""
+        """Tells of devices with their pools and allocations so far; a snapshot has all devices."""
         library = sampler.library
         if not library.takes_times:
             notes.add("PyTorch's blocks are not recorded: the library takes none with times")
@@ -248,7 +248,7 @@ class Events:
     def tell(self, library, owners, device, events):
         """Their times are microseconds of the wall clock, the library's are of CLOCK_MONOTONIC.
 
-        Of several in one microsecond the order is told by nanoseconds.
+        Nanoseconds tell the order of several in one microsecond.
         """
         apart_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - time.time_ns()
         last_ns = self.last_ns.get(device, 0)
@@ -270,7 +270,7 @@ class Events:
 
 
 class Reader:
-    """Of one torch; read by the sampler."""
+    """Reads one torch, for the sampler."""
 
     def __init__(self, torch, sampler, blocks):
         self.torch = torch

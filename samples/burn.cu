@@ -46,7 +46,7 @@ static void rest(double seconds)
 	nanosleep(&time, NULL);
 }
 
-/* What is needed of NVML; the toolkit does not always bring its header. */
+/* The needed parts of NVML; the toolkit does not always bring its header. */
 struct energy_meter {
 	void *device;
 	int (*read)(void *device, unsigned long long *millijoules); /* NULL: there is none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic parallelism: a kernel that launches another one, both of which write events. What kernels
- * launch has no activity record, so that its events can be given to no launch. To be recorded with
+ * Dynamic parallelism: a kernel that launches another one, both of which write events. The inner
+ * kernel has no activity record, so its events can be given to no launch. To be recorded with
  * `gputrace run --device-events`. Usage: device_nested [LAUNCHES]
  */
 #include "include/gputrace/device.cuh"

@@ -11,7 +11,7 @@ enum {
 	PHASE_STORE,
 	PHASES,
 	PHASE_THREADS = 256,
-	/* Of each thread in a round, and how often it stores them: every phase takes microseconds, */
+	/* Per thread and round, and how often it stores them: every phase takes microseconds, */
 	PHASE_FLOATS = 64,
 	PHASE_STORES = 4 /* so that what an event takes is little of it. */
 };
@@ -33,7 +33,7 @@ static inline size_t phase_events(size_t rounds)
 	return 2 * PHASES * rounds;
 }
 
-/* What is left of a chunk when the events of a round do not fit any more, at most. */
+/* Most that is left of chunks when the events of a round do not fit any more. */
 static inline size_t phase_filled(size_t rounds)
 {
 	return rounds / (GPUTRACE_DEVICE_EVENTS / phase_events(1)) *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two streams that use the same memory in no order, a known number of times in each way, to be
- * recorded with gputrace run --hazards. What comes of it harms nobody: the memory stays where it
+ * recorded with gputrace run --hazards. The result harms nobody: the memory stays where it
  * is, and nobody looks at what is in it. With the word "ordered" events keep the order, and there
  * is nothing to find. Usage: hazards [ROUNDS] [ordered]
  */
@@ -10,7 +10,7 @@
 #include "samples/check.h"
 #include "samples/payload.h"
 
-/* What a kernel uses, as gputrace reads it: docs/reports/hazards.md. */
+/* Memory that a kernel uses, as gputrace reads it: docs/reports/hazards.md. */
 struct access {
 	const void *address;
 	uint64_t bytes;
@@ -65,7 +65,7 @@ static void begin(const char *name, const struct access *access)
 	payload_push(domain, name, schema, access, sizeof(*access));
 }
 
-/* What one stream did is done before what the other one is given next: if it is to be so. */
+/* Work of one stream is done before the next work of the other one: if it is to be so. */
 static void keep_order(cudaEvent_t event, cudaStream_t before, cudaStream_t after)
 {
 	if (!ordered)

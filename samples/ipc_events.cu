@@ -3,7 +3,7 @@
  * Two processes that wait for each other on the GPU, through events that both have: in each round
  * the first launches `produce` and records its event; the second has its stream wait for that,
  * launches `consume` and records its own event, which the first waits for. So that waits come after
- * records they take turns over two pipes. What they compute needs both: each round is produce, then
+ * records they take turns over two pipes. Their result needs both: each round is produce, then
  * consume, one after the other.
  *
  * Usage: ipc_events [ROUNDS]

@@ -2,7 +2,7 @@
 /*
  * Memory that is used in no order, a known number of times in each way: by two nodes of one graph,
  * of which none waits for the other; by a copy in three dimensions, or a batch of copies, on one
- * stream and a fill on another. To be recorded with gputrace run --hazards. What comes of it harms
+ * stream and a fill on another. To be recorded with gputrace run --hazards. The result harms
  * nobody: the memory stays where it is, and nobody looks at what is in it. With the word "ordered"
  * dependencies and events keep the order. Usage: node_hazards [ROUNDS] [ordered]
  */
@@ -24,7 +24,7 @@ static void finish(void)
 	CHECK(cudaStreamSynchronize(writer));
 }
 
-/* What the reader did is done before what the writer is given next: if it is to be so. */
+/* Work of the reader is done before the next work of the writer: if it is to be so. */
 static void keep_order(void)
 {
 	if (!ordered)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program can say through NVTX: ranges pushed and popped, or started on one thread and ended
+ * Uses of NVTX in a program: ranges pushed and popped, or started on one thread and ended
  * on another, marks, in two domains; categories, colors and numbers with them; texts of all kinds;
  * names of a thread, the device, the context, a stream and an event. Kernels are launched inside.
  * Usage: nvtx_ranges [STEPS]

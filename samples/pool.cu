@@ -180,7 +180,7 @@ class Pool
 
 	typedef std::set<std::pair<size_t, char *>> Free; /* by size */
 
-	/* Of small pieces, or of large ones. */
+	/* Free blocks of small pieces, or of large ones. */
 	Free &free_of(size_t piece)
 	{
 		return free_[piece > piece_bytes];
@@ -229,7 +229,7 @@ class Pool
 		put((char *)memory);
 	}
 
-	/* What is left over becomes a block if it is worth one. */
+	/* The rest becomes a block if it is worth one. */
 	void split(char *at, size_t size)
 	{
 		Block &block = blocks_.at(at);

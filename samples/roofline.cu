@@ -11,7 +11,7 @@
 #include "samples/check.h"
 #include "samples/payload.h"
 
-/* What a kernel must move and compute, as gputrace reads it: docs/reports/bandwidth.md. */
+/* Bytes and operations that a kernel needs, as gputrace reads them: docs/reports/bandwidth.md. */
 struct traffic {
 	uint64_t read_bytes;
 	uint64_t write_bytes;
@@ -186,7 +186,7 @@ static void end(void)
 	CHECK(cudaGetLastError());
 }
 
-/* What of memory alone, in so many floats. */
+/* Kernels of memory alone, in so many floats. */
 static void move(size_t count)
 {
 	const uint64_t bytes = count * sizeof(float);
@@ -210,7 +210,7 @@ static void move(size_t count)
 	end();
 }
 
-/* What of memory is hardly asked for anything, in so many rounds. */
+/* Kernels that hardly ask memory for anything, in so many rounds. */
 static void compute(size_t rounds)
 {
 	const uint64_t threads = (uint64_t)BLOCKS * THREADS;

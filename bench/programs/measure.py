@@ -93,7 +93,7 @@ def take_turns(program, path, core):
 
 
 def under_torch_profiler(work, with_cpu):
-    """What work() measures inside torch.profiler, which is Kineto. Its own start and the first iterations under
+    """Figures of work() inside torch.profiler, which is Kineto. Its own start and the first iterations under
     it belong to the warm-up."""
     from torch.autograd import DeviceType
     from torch.profiler import ProfilerActivity, profile

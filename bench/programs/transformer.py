@@ -9,7 +9,7 @@ WIDTH = 256
 HEADS = 4
 WORDS = 1024
 LENGTH = 128
-# Of one block, forward: two norms, four linear layers, attention, GELU and two additions.
+# Kernels of one block, forward: two norms, four linear layers, attention, GELU and two additions.
 KERNELS_OF_BLOCK = 10
 
 

@@ -5,7 +5,7 @@
 #include "analysis/check_report.h"
 #include "support/scene.h"
 
-/* What a report says of the scene of support/scene.h. For one file of tests. */
+/* Checks of reports on the scene of support/scene.h. For one file of tests. */
 
 static struct gt_result result;
 

@@ -89,7 +89,7 @@ Test(result, keeps_long_remarks_and_may_be_released_twice)
 	cr_expect(eq(sz, result.remarks.count, 0));
 }
 
-/* What a check says of a result; the text of err. */
+/* A check of a result; returns the text of err. */
 static const char *check(const struct gt_result *result, struct gt_error *err)
 {
 	*err = (struct gt_error){0};

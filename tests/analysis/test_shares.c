@@ -35,7 +35,7 @@ Test(shares, count_each_moment_once)
 	gt_trace_release(&trace);
 }
 
-/* What reaches out of the window, or of the parts of it that are looked at, is not in it. */
+/* Time outside of the window, or of the parts of it that are looked at, does not count. */
 Test(shares, end_where_the_window_ends)
 {
 	const struct gt_interval parts[] = {at(200, 300), at(500, 700)};

@@ -10,7 +10,7 @@
 #include "model/gpu/ceilings.h"
 #include "support/scene.h"
 
-/* What is known of the traffic of kernels, and what bounds it, beside a scene. */
+/* Known traffic of kernels, and its bounds, beside a scene. */
 
 #define US INT64_C(1000)
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "
 import measure
 
 ITERATION_NS = 1_000_000
-# Of the first block, for each block that follows: more in a turn than the costs that the test looks for.
+# Share of the first block, for each block that follows: more in a turn than the costs that the test looks for.
 DRIFT = 0.01
 
 

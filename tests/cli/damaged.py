@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What commands say of recordings that are damaged or cut short: one sentence, one exit status.
+"""Answers of commands to recordings that are damaged or cut short: one sentence, one exit status.
 
   damaged.py GPUTRACE FOLDER SOURCE [COUNT]
 

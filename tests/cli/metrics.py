@@ -15,7 +15,7 @@ READ = "dram__bytes_read"
 
 
 def metrics(*words, fakes=FAKES, script="", status=0, **changes):
-    """What it writes, or says where it fails."""
+    """Its output, or its sentence where it fails."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GPUTRACE_")}
     environment = {**kept, "LD_LIBRARY_PATH": str(fakes), "FAKE_CUPTI": script, **changes}
     done = subprocess.run([GPUTRACE, "metrics", *words], env=environment, timeout=60, capture_output=True, text=True, check=False)

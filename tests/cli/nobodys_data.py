@@ -47,7 +47,7 @@ def some(of):
 
 
 def snapshot(folder):
-    """What is there: for each path what it is and holds."""
+    """Paths that are there: for each what it is and holds."""
     found = {}
     for path in sorted(pathlib.Path(folder).rglob("*")):
         name = str(path.relative_to(folder))
@@ -99,7 +99,7 @@ class Case(unittest.TestCase):
 class Spellings(Case):
     """One run, of anything, over anything."""
 
-    # What can be called X.gputrace and --force may replace.
+    # Things that can be called X.gputrace and that --force may replace.
     REPLACEABLE = {"nothing", "recording", "empty folder"}
 
     def make_recording(self, name):
@@ -303,7 +303,7 @@ class AtTheSameMoment(Case):
 
 
 class Signals(Case):
-    """What ends a command while it writes leaves nothing behind."""
+    """Signals that end a command while it writes leave nothing behind."""
 
     def left(self, but):
         return sorted(path.name for path in self.folder.iterdir() if path.name not in but)

@@ -23,7 +23,7 @@ def environment(changes):
 
 
 def on_terminal(*words, rows=10, columns=100, typed=b"", **changes):
-    """What a terminal shows, and the exit status. typed is sent once something is shown."""
+    """Output that a terminal shows, and the exit status. typed is sent once something is shown."""
     child, terminal = pty.fork()
     if child == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

@@ -120,7 +120,7 @@ class Manual(unittest.TestCase):
 
 
 class Offers(unittest.TestCase):
-    """What gputrace offers to the shells."""
+    """Completions that gputrace offers to the shells."""
 
     def setUp(self):
         self.top = tempfile.TemporaryDirectory()
@@ -212,7 +212,7 @@ class Shells(unittest.TestCase):
             (self.folder / shell).write_text(gputrace("completion", shell))
 
     def type(self, shell, start, line, key):
-        """What the words of a line become when key is pressed at its end."""
+        """Words of a line after key is pressed at its end."""
         child, terminal = pty.fork()
         if child == 0:
             os.chdir(self.folder)

@@ -44,7 +44,7 @@ class Progress(unittest.TestCase):
         return pid, reader, fd
 
     def seen(self, fd, until=None):
-        """What comes to the terminal, up to a text, or until nobody has it open."""
+        """Output on the terminal, up to a text, or until nobody has it open."""
         text = b""
         while until is None or until not in text:
             if not select.select([fd], [], [], 20)[0]:

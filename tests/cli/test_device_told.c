@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels told, the whole way: from records of a capture to the report and the files. */
+/* Events of kernels, the whole way: from records of a capture to the report and the files. */
 #include "analysis/check_report.h"
 #include "collector/collect.h"
 #include "exporters/read.h"

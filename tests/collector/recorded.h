@@ -5,8 +5,8 @@
 #include "collector/collect.h"
 
 /*
- * What most tests of a stage begin and end with: a recording with the capture of one process and
- * its basics, to which the test adds, and the trace that comes of it. For one file of tests.
+ * The begin and end of most tests of a stage: a recording with the capture of one process and its
+ * basics, to which the test adds, and the trace that comes of it. For one file of tests.
  */
 
 static struct recording recording;

@@ -216,7 +216,7 @@ Test(collector, survives_a_capture_that_is_cut_while_it_is_read, .timeout = 60)
 	cr_assert(eq(int, waitpid(child, NULL, 0), child));
 }
 
-/* What follows the host may be a number of its own. */
+/* The part behind the host may be a number of its own. */
 Test(collector, tells_the_pid_from_a_name_only_where_there_is_no_doubt)
 {
 	static const struct {

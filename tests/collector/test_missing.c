@@ -3,7 +3,7 @@
 #include "format/file/meta.h"
 #include "model/ledger.h"
 
-/* What a process counted beside what is there of it. */
+/* Counts of a process beside its records that are there. */
 
 static struct recording recording;
 

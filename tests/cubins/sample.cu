@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the cubins beside it are made of, in a folder /src, so that no other path is in them:
+ * Source of the cubins beside it, in a folder /src, so that no other path is in them:
  *   nvcc -cubin -arch=sm_90 -lineinfo -o sample_90.cubin /src/sample.cu
  *   nvcc -cubin -arch=sm_75 -o sample_75.cubin /src/sample.cu
  * driver_90a.cubin is what the driver of an H200 (580.159.04) made of the PTX in samples/modules.cu.

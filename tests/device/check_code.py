@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the compilers make of device.cuh, device_events.h and gputrace_device.py, without a GPU.
+"""Code that the compilers make of device.cuh, device_events.h and gputrace_device.py, without a GPU.
 
     check_code.py --nvcc NVCC --cc CC GROUP      77: what the group needs is not there
 """
@@ -98,7 +98,7 @@ def registers(said):
 
 
 def assembled(case, architecture):
-    """What ptxas makes of the PTX for Triton."""
+    """Code that ptxas makes of the PTX for Triton."""
     ptxas = pathlib.Path(NVCC).with_name("ptxas")
     if not ptxas.exists():
         case.skipTest("there is no ptxas")
@@ -353,7 +353,7 @@ class Names(Case):
 
 
 class Ptx(unittest.TestCase):
-    """What the PTX for Triton does, on a thread that is played; the cases are those of test_device_writer.c."""
+    """Behaviour of the PTX for Triton, on a thread that is played; the cases are those of test_device_writer.c."""
 
     def ring(self, chunk_count=8, flags=0):
         ring = ptx_machine.Ring(chunk_count, flags)

@@ -60,7 +60,7 @@ class Machine:
         self.memory[at:at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
 
     def run(self, text, *operands):
-        """What the piece of PTX puts into $0; operands: the values of $1, $2, ..."""
+        """Value that the piece of PTX puts into $0; operands: the values of $1, $2, ..."""
         registers = {f"${number}": value & MASK for number, value in enumerate(operands, 1)}
         sizes = {"$0": 64}
         lines, labels = [], {}

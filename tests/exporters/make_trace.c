@@ -15,7 +15,7 @@
 #include "exporters/sample.h"
 #include "model/view/view.h"
 
-/* What the exporter does not count itself. */
+/* Facts that the exporter does not count itself. */
 struct facts {
 	unsigned contexts; /* with something on them */
 	unsigned processes;
@@ -235,7 +235,7 @@ static void make_modules(struct gt_trace *trace, struct facts *facts)
 		" \"/src/saxpy.py:42\"}";
 }
 
-/* What a line shows at a time, after the start of the sample. */
+/* Value that a line shows at a time after the start of the sample. */
 struct value_fact {
 	const char *line;
 	unsigned time_ns;
@@ -727,7 +727,7 @@ static void make_ranges(struct gt_trace *trace, struct facts *facts)
 	trace->end_ns = SAMPLE_START + 170000;
 }
 
-/* What a pool says of itself, at 20, 40, 60 and 80 us. */
+/* Statistics of a pool, at 20, 40, 60 and 80 us. */
 static void add_pool(struct gt_trace *trace)
 {
 	static const char *const names[] = {"bytes_in_use", "bytes_reserved", "num_allocs",
@@ -835,7 +835,7 @@ static void make_memory(struct gt_trace *trace, struct facts *facts)
 }
 
 /*
- * What a damaged recording can hold: nothing of it may be refused by the importer, or hang the
+ * Rows that a damaged recording can hold: none may be refused by the importer, or hang the
  * exporter.
  */
 static void make_memory_damaged(struct gt_trace *trace, struct facts *facts)
@@ -898,7 +898,7 @@ static void make_memory_many(struct gt_trace *trace, struct facts *facts)
 		};
 	}
 	trace->end_ns = SAMPLE_START + 10000 + (gt_time)MANY * 1000 + 20000;
-	/* Of the marks the last one is of the last that was never freed. */
+	/* The last mark is of the last one that was never freed. */
 	facts->last_ns = SAMPLE_START + 10000 + (gt_time)900007 * 1000;
 	facts->answers =
 		"{\"select cast(max(c.value) as int) from counter c join counter_track t on t.id = c.track_id"
@@ -1024,7 +1024,7 @@ static void make_device_events_many(struct gt_trace *trace, struct facts *facts)
 		" order by c.ts desc limit 1\": 2}";
 }
 
-/* What a damaged recording can hold. */
+/* Events that a damaged recording can hold. */
 static void make_device_events_damaged(struct gt_trace *trace, struct facts *facts)
 {
 	static const gt_time times[] = {INT64_MIN,           -5,       0, SAMPLE_START + 4000,

@@ -12,7 +12,7 @@
 #include "model/view/view.h"
 
 /*
- * What was written is read back field by field, without the code that wrote it. The numbers are
+ * Reads written traces back field by field, without the code that wrote them. The numbers are
  * those of Perfetto's format.
  */
 enum {

@@ -226,7 +226,7 @@ static inline void sample_overhead(struct gt_trace *trace, gt_id process, uint32
 	};
 }
 
-/* Of a process and thread that are rows 0, into context 0. NAN: its load time is not known. */
+/* Loaded by process and thread 0 into context 0. NAN: its load time is not known. */
 static inline struct gt_module *sample_module(struct gt_trace *trace, gt_wide hash,
                                               gt_time loaded_ns, double load_ns)
 {
@@ -266,7 +266,7 @@ static inline struct gt_memory_call *sample_memory_call(struct gt_trace *trace,
 	return row;
 }
 
-/* What that call made, on device 0; it is there until a call at end_ns, 0: to the end. */
+/* Memory of that call, on device 0; it is there until a call at end_ns, 0: to the end. */
 static inline struct gt_allocation *sample_allocation(struct gt_trace *trace, gt_count kind,
                                                       gt_size bytes, gt_time start_ns,
                                                       gt_time end_ns)
@@ -316,7 +316,7 @@ static inline struct gt_pool_block *sample_block(struct gt_trace *trace, gt_id p
 	return row;
 }
 
-/* What the first thread of a block of kernel 0 told, of process 0 on device 0. */
+/* Event of the first thread of a block of kernel 0, of process 0 on device 0. */
 static inline struct gt_device_event *sample_device_event(struct gt_trace *trace, gt_count kind,
                                                           const char *name, gt_count sm,
                                                           gt_count block, gt_time start_ns,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a slice of a GPU says about itself, value for value. */
+/* Arguments of the slices of a GPU, value for value. */
 #include "support/check.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static struct bytes argument(struct bytes message, uint32_t list, const char *na
 	return (struct bytes){0};
 }
 
-/* Of the nth slice; a kernel's stand with what all its launches share. */
+/* Argument of the nth slice; a kernel's stands with those that all its launches share. */
 static struct bytes argument_of(unsigned n, const char *name)
 {
 	const uint64_t kernel = number_in(slice(n), KERNEL_IID);
@@ -200,7 +200,7 @@ static bool has_own_argument(unsigned n, const char *name)
 	return false;
 }
 
-/* Of each function on each GPU, whatever the shape. */
+/* Each function has a first launch on each GPU, whatever the shape. */
 Test(arguments, of_a_kernel_say_whether_it_is_the_first_of_its_function)
 {
 	static const bool first[] = {true, false, true, false, false};
@@ -347,7 +347,7 @@ Test(arguments, of_what_came_from_a_graph_name_both_its_ranges)
 	cr_expect(not(has_argument(1, "captured_in")));
 }
 
-/* What a damaged recording may hold. */
+/* A damaged recording may hold such a node. */
 Test(arguments, of_a_node_are_cut_short_where_they_are_too_long)
 {
 	char name[5000];

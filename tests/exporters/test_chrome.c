@@ -93,8 +93,7 @@ Test(chrome, shows_a_launch_as_pytorch_does)
 	cr_expect(counts.raw_bytes == strlen(json));
 }
 
-/* What runs in the body of a conditional node has no number of its own, and another call's is kept.
- */
+/* A kernel in the body of a conditional node has no number of its own; another call's is kept. */
 Test(chrome, gives_a_kernel_without_a_number_that_of_its_launch)
 {
 	const gt_id call =
@@ -454,7 +453,7 @@ static void add_step(const char *name, gt_id stream, gt_time call_ns, gt_time st
 	sample_kernel(&trace, stream, 0, call, SAMPLE_START + start_ns, SAMPLE_START + end_ns);
 }
 
-/* What overlaps on a stream cannot be drawn as slices; what runs on two streams can. */
+/* Ranges that overlap on one stream cannot be drawn as slices; those on two streams can. */
 Test(chrome, shows_ranges_that_overlap_on_two_streams_as_slices)
 {
 	sample_stream(&trace, 0, 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Covers PART(device_events). What an importer makes of it: the cases device-events of make_trace. */
+/* Covers PART(device_events). For its import see the cases device-events of make_trace. */
 #include "support/check.h"
 
 #include <math.h>

@@ -58,7 +58,7 @@ static void drop(void)
 
 TestSuite(kernel_counters_part, .init = make, .fini = drop);
 
-/* What the counters of kernels are said to be, and the sequence that their values are on. */
+/* The descriptor of the counters of kernels, and the sequence that their values are on. */
 static struct bytes find_descriptor(uint64_t *sequence)
 {
 	struct bytes rest = all(&file);

@@ -21,7 +21,7 @@ struct values {
 	unsigned count;
 };
 
-/* What a sequence says of its lines: the nth descriptor of counters in the file. */
+/* Lines of a sequence: the nth descriptor of counters in the file. */
 static struct bytes find_descriptor(const struct file *file, unsigned n)
 {
 	struct bytes rest = all(file);
@@ -36,7 +36,7 @@ static struct bytes find_descriptor(const struct file *file, unsigned n)
 	return (struct bytes){0};
 }
 
-/* Of one sequence and number. */
+/* The descriptor of one sequence and number. */
 static struct bytes find_interned_descriptor(const struct file *file, uint64_t sequence,
                                              uint64_t iid)
 {
@@ -122,7 +122,7 @@ static unsigned line_of(const struct values *values, uint32_t gpu, const char *n
 	return count;
 }
 
-/* What readers from v56 on show: a value holds from its time on. */
+/* The value in readers from v56 on: each holds from its time on. */
 static double shown_forwards(const struct value *line, unsigned count, gt_time time_ns)
 {
 	double value = NAN;
@@ -132,7 +132,7 @@ static double shown_forwards(const struct value *line, unsigned count, gt_time t
 	return value;
 }
 
-/* What older ones show: each value is moved to the time of the one before it. */
+/* The value in older ones: each is moved to the time of the one before it. */
 static double shown_backwards(const struct value *line, unsigned count, gt_time time_ns)
 {
 	double value = NAN;

@@ -22,7 +22,7 @@
 
 enum { MOST_WRITERS = 64, THREADS = 128, SMS = 132, GLOBALTIMER_AHEAD_NS = 109355 };
 
-/* What the thread plays. */
+/* The block and grid that the thread plays. */
 static _Thread_local struct {
 	uint32_t block;
 	uint64_t grid_id;

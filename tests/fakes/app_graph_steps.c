@@ -277,7 +277,7 @@ static CUgraph make_empty(void)
 	return graph;
 }
 
-/* Of memory that the host can write as well. */
+/* Uses memory that the host can write as well. */
 static CUgraph make_written(void)
 {
 	CUgraph graph;
@@ -332,14 +332,14 @@ static CUgraph make_refused(void)
 	return graph;
 }
 
-/* What one copy takes to the host another one brings back. */
+/* Another copy brings back what one copy takes to the host. */
 static void capture_round_trip(void)
 {
 	MUST(cuMemcpyDtoHAsync, out, memory[0], sizeof(out), streams[0]);
 	MUST(cuMemcpyHtoDAsync, memory[1], out, sizeof(out), streams[0]);
 }
 
-/* What a copy takes to the host a kernel reads there. */
+/* A kernel reads what a copy takes to the host. */
 static void capture_pinned(void)
 {
 	if (!pinned)

@@ -726,7 +726,7 @@ static void load(const char *path)
 	atomic_fetch_add(&calls, (unsigned)call());
 }
 
-/* Of it gputrace can only say that it is not recorded. */
+/* gputrace can only say that it is not recorded. */
 static void register_counter_without_numbers(void)
 {
 	const nvtxCounterAttr_t attr = {.structSize = sizeof(attr), .name = "no number"};

@@ -211,7 +211,7 @@ static void push_stats(void)
 			stats.largest_free_block = 77;
 		gputrace_pool_stats_push(pool, &stats);
 	}
-	/* Of a program that was compiled with fewer members, and one with more. */
+	/* As from a program that was compiled with fewer members, and one with more. */
 	stats.struct_size = offsetof(struct gputrace_pool_stats, bytes_in_use);
 	gputrace_pool_stats_push(pool, &stats);
 	gputrace_pool_destroy(pool);

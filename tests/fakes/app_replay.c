@@ -27,7 +27,7 @@ static uint64_t launches = 3;
 static uint64_t threads; /* that launch the same beside it, into memory of their own */
 static CUstream stream;
 
-/* Of a library that is there only since it was asked for. */
+/* Memory of a library that is there only since it was asked for. */
 static void get_of_library(CUdeviceptr *address, size_t size)
 {
 	void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -39,7 +39,7 @@ static void get_of_library(CUdeviceptr *address, size_t size)
 		app_fail(library, errno);
 }
 
-/* Of the kind that is asked for, filled by the host. */
+/* Memory of the kind that is asked for, filled by the host. */
 static CUdeviceptr get_memory(const void *contents, size_t size)
 {
 	CUdeviceptr address = 0;

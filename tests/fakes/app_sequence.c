@@ -337,7 +337,7 @@ static void make_infinite(void)
 	MUST(cuLaunchKernel, reciprocal, 4, 1, 1, 256, 1, 1, 0, streams[1], arguments, NULL);
 }
 
-/* What no sequence can have, at the end of a step. */
+/* Calls that no sequence can have, at the end of a step. */
 static void do_something_else(void)
 {
 	CUcontext other = NULL;

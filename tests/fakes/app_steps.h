@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * What programs with kernels out of tests/cubins are asked for: PROGRAM --cubin FILE [--how WHAT]
- * [--steps N]. What stands in how and steps before holds where nothing is said.
+ * Arguments of programs with kernels out of tests/cubins: PROGRAM --cubin FILE [--how WHAT]
+ * [--steps N]. The values in how and steps before are the defaults.
  */
 
 extern const char *how;

@@ -117,7 +117,7 @@ static int has_layers(const CUDA_ARRAY3D_DESCRIPTOR *shape)
 	return (shape->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
 }
 
-/* What cuArray3DCreate says of extents. */
+/* Whether cuArray3DCreate takes these extents. */
 static int is_sound(const CUDA_ARRAY3D_DESCRIPTOR *shape)
 {
 	const unsigned channels = shape->NumChannels;
@@ -305,7 +305,7 @@ static char *target_row(const CUDA_MEMCPY3D *box, size_t row, size_t slice)
 	return source_row(&turned, row, slice);
 }
 
-/* Of an array whole elements are copied; of memory rows and slices do not overlap. */
+/* Whole elements of an array are copied; rows and slices of memory do not overlap. */
 static int fits(CUmemorytype type, CUarray array, size_t x, size_t width, size_t pitch)
 {
 	size_t element;
@@ -395,7 +395,7 @@ static CUresult drop_object(unsigned long long handle, int kind)
 	return fake_usable();
 }
 
-/* What cuTexObjectCreate says of them. */
+/* Whether cuTexObjectCreate takes them. */
 static int can_be_texture(const CUDA_RESOURCE_DESC *resource, const CUDA_TEXTURE_DESC *description,
                           const CUDA_RESOURCE_VIEW_DESC *view)
 {
@@ -560,7 +560,7 @@ const void *fake_texel(unsigned long long texture, size_t x, size_t y)
 
 	void *element = object ? element_of(&object->resource, x, y) : NULL;
 
-	/* Of one channel the first colour is the element's. */
+	/* An element of one channel is the first colour. */
 	if (object && !element && object->texture.addressMode[0] == CU_TR_ADDRESS_MODE_BORDER)
 		return object->texture.borderColor;
 	return element;

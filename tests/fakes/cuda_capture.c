@@ -8,7 +8,7 @@
  * Streams that are captured into a graph: launches into them make nodes and run nothing. A stream
  * that waits for an event of a captured one is captured with it, from any thread. Only the stream
  * and the thread that began a capture may end it, but for a relaxed one; that forked streams were
- * joined before is not checked. Of work, only launches can be captured.
+ * joined before is not checked. Launches are the only work that can be captured.
  */
 
 struct fake_capture {

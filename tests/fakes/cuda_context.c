@@ -63,7 +63,7 @@ static void remember(struct fake_busy *busy)
 	busy->past[busy->past_count++].until_ns = busy->until_ns;
 }
 
-/* Of the stretches that are over, the time behind now_ns. */
+/* Time of past stretches behind now_ns. */
 static uint64_t busy_since(const struct fake_busy *busy, uint64_t now_ns)
 {
 	uint64_t busy_ns = 0;
@@ -76,7 +76,7 @@ static uint64_t busy_since(const struct fake_busy *busy, uint64_t now_ns)
 	return busy_ns;
 }
 
-/* With the lock held. What was busy or not until now does not change any more. */
+/* With the lock held. Busy and idle times until now do not change any more. */
 static void count_busy(struct fake_busy *busy, uint64_t now_ns, const struct fake_activity *work)
 {
 	if (busy->until_ns <= now_ns) {

@@ -175,7 +175,7 @@ CUresult cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph, const CUgraph
 	API_END(result);
 }
 
-/* What is not the device's is left alone. */
+/* Memory that is not the device's is left alone. */
 static struct fake_activity work_of_fill(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
 	const size_t height = fill->height ? fill->height : 1;
@@ -322,7 +322,7 @@ static void copy_before(CUgraph to, CUgraph from)
 	}
 }
 
-/* What is in a graph, into another; libcupti hears that each node was made and cloned. */
+/* Nodes of a graph, into another; libcupti hears that each node was made and cloned. */
 static void copy_nodes(CUgraph to, CUgraph from)
 {
 	for (CUgraphNode node = from->nodes; node; node = node->next) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What graphs and their nodes are asked for. What a node is told to be stays the node's. */
+/* Queries of graphs and their nodes. Parameters that are told stay the node's. */
 
 static CUresult tell_nodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {

@@ -30,7 +30,7 @@ int fake_parameter(const struct fake_known_kernel *kernel, size_t index, size_t 
  */
 int fake_take_parameters(struct fake_activity *kernel, void **arguments, void **extra);
 
-/* What the kernel does; and which share of a kernel's time that takes: 1 but for some of those
+/* Does the kernel's work; returns its share of a kernel's time: 1 but for some of those
  * whose work depends on memory. */
 double fake_run_known(const struct fake_activity *kernel);
 

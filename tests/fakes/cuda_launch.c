@@ -88,7 +88,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 	API_END(result);
 }
 
-/* What the GPU cannot do, or cannot do together. */
+/* 0: the GPU cannot do one of them, or not together. */
 static int attributes_fit(const CUlaunchConfig *config)
 {
 	const unsigned grid[3] = {config->gridDimX, config->gridDimY, config->gridDimZ};

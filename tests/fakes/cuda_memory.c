@@ -19,7 +19,7 @@ struct allocation {
 
 static struct allocation *allocations; /* fake_cuda.lock */
 
-/* What a copy costs on the pretended links: 50 GB/s to the host, 2 TB/s on the device. */
+/* Costs of a copy on the pretended links: 50 GB/s to the host, 2 TB/s on the device. */
 enum { COPY_DELAY_NS = 2000, COPY_LEAST_NS = 1000 };
 
 void fake_adopt(void *address, size_t size, CUpti_ActivityMemoryKind kind)
@@ -487,7 +487,7 @@ CUdeviceptr fake_side_of(CUmemorytype type, const void *host, CUdeviceptr device
 	return type == CU_MEMORYTYPE_HOST ? (CUdeviceptr)(uintptr_t)host : device;
 }
 
-/* Of slices of rows, from and to pointers; one record. */
+/* Copies slices of rows, from and to pointers; one record. */
 static CUresult copy_box(const CUDA_MEMCPY3D *box, CUstream stream, int async)
 {
 	const size_t source_slice = box->srcPitch * box->srcHeight;
@@ -652,7 +652,7 @@ CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t size, C
 	API_BEGIN(cuMemsetD8Async, target, value, size, stream);
 	API_END(usable == CUDA_SUCCESS ? fill(target, value, size, stream, 1) : usable);
 }
-/* Of a word, its lowest byte. */
+/* Fills with the lowest byte of the word. */
 CUresult cuMemsetD32Async(CUdeviceptr target, unsigned int value, size_t count, CUstream stream)
 {
 	API_BEGIN(cuMemsetD32Async, target, value, count, stream);

@@ -161,7 +161,7 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
 	API_END(load_data(module, image));
 }
 
-/* What is asked of the compiler changes nothing. */
+/* Options for the compiler change nothing. */
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count,
                             CUjit_option *options, void **values)
 {
@@ -295,7 +295,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 	API_END(result);
 }
 
-/* Of an H200, and of a function that nobody has changed. */
+/* Values of an H200, and of a function that nobody has changed. */
 static CUresult tell_attribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
 	switch (attribute) {

@@ -19,7 +19,7 @@ struct CUmemPoolHandle_st {
 	uint64_t reserved_high;
 };
 
-/* What came from which pool, and addresses that belong to nodes of graphs. */
+/* Memory with the pool that it came from, and addresses that belong to nodes of graphs. */
 struct piece {
 	CUdeviceptr address;
 	size_t size;
@@ -270,7 +270,7 @@ static void migrate(CUdeviceptr address, size_t size, int to_device)
 	fake_tell(&moved);
 	fault.subkind = to_device ? CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT
 	                          : CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT;
-	/* Of the host's faults CUPTI tells where the program was. */
+	/* CUPTI tells where the program was for the host's faults. */
 	fault.bytes = to_device ? 1 : (uint64_t)(uintptr_t)&migrate;
 	fault.value = CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_WRITE;
 	fake_tell(&fault);

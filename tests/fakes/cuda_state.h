@@ -111,7 +111,7 @@ void fake_graph_capture_work(CUgraph graph, CUstream stream, CUgraphNodeType typ
 /* The same of a call that allocates or frees memory: type of its node. */
 void fake_graph_capture_memory(CUgraph graph, CUstream stream, CUgraphNodeType type);
 
-/* What the stream gets next also comes after these. */
+/* The next work of the stream also comes after these. */
 void fake_frontier_join(struct fake_frontier *frontier, const struct fake_frontier *other);
 
 /* cuda_pools.c: an address of a node, and what happens when memory that may be of a pool is freed. */
@@ -129,7 +129,7 @@ void fake_tell_resource(CUpti_CallbackIdResource cbid, CUcontext context, CUstre
 void fake_tell_sync(CUpti_ActivitySynchronizationType type, CUstream stream, uint32_t event,
                     uint64_t start_ns);
 
-/* What every call answers before it looks at its arguments. */
+/* Answer of every call before it looks at its arguments. */
 CUresult fake_usable(void);
 
 /* The same of calls that a script can have fail. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /*
- * What orders work: events, functions of the host, and values in memory. The times of work
+ * Ordering of work: events, functions of the host, and values in memory. The times of work
  * are settled when it is queued, so that whatever a stream is made to wait for has to be
  * queued before it; events always are, values that are not end the process.
  */
@@ -69,7 +69,7 @@ CUresult cuEventDestroy_v2(CUevent event)
 	API_END(fake_usable());
 }
 
-/* What is in the bytes of a handle: where another process finds the event. */
+/* The bytes of a handle: where another process finds the event. */
 struct ipc_handle {
 	int pid;
 	int file;
@@ -237,7 +237,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 	return cuEventElapsedTime_v2(milliseconds, start, end);
 }
 
-/* What is queued after this begins no sooner. */
+/* Work queued after this begins no sooner. */
 static void hold_back(CUstream stream, uint64_t until_ns)
 {
 	(void)pthread_mutex_lock(&fake_cuda.lock);
@@ -268,7 +268,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned int flags)
 }
 
 /*
- * Functions of the host run on a thread of the driver's, one after the other. What comes after
+ * Functions of the host run on a thread of the driver's, one after the other. Work after
  * one in its stream begins a fixed time after it, however long it takes; waits take it as it is.
  */
 struct host_function {

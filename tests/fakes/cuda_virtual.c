@@ -6,8 +6,8 @@
 
 /*
  * Addresses that are reserved, and physical memory that is mapped there. As on an H200: a wanted
- * address is kept to from 16 MiB on, where nothing else is mapped. What is mapped can be used after
- * cuMemSetAccess alone; what is not ends the process, or is a fault where a known kernel writes.
+ * address is kept to from 16 MiB on, where nothing else is mapped. Mapped memory can be used after
+ * cuMemSetAccess alone; other use ends the process, or is a fault where a known kernel writes.
  */
 
 #define PAGE        ((size_t)2 << 20)

@@ -128,7 +128,7 @@ static void settle(int forced)
 	state.unsettled = 0;
 }
 
-/* What the real library does then is not known; that it is not meant to happen is. */
+/* It is known that this must not happen, but not what the real library does then. */
 static void check_lent(const struct buffer *buffer)
 {
 	for (const struct buffer *other = state.buffers; other; other = other->next)

@@ -10,8 +10,8 @@
 
 /*
  * The fake libcupti: the range profiler, with a range of each kernel, which is replayed, or with
- * ranges that are pushed and popped. What is counted follows from the threads, so that a test can
- * know it. While kernels are replayed the real one leaves launches of graphs out: this one ends the
+ * ranges that are pushed and popped. Counts follow from the threads, so that a test can know
+ * them. While kernels are replayed the real one leaves launches of graphs out: this one ends the
  * process.
  */
 

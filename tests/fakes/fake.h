@@ -10,7 +10,7 @@
 #include <cupti.h>
 
 /*
- * What the fake libcuda and the fake libcupti share: the handles behind CUDA's opaque
+ * Shared by the fake libcuda and the fake libcupti: the handles behind CUDA's opaque
  * pointers, and the hooks through which libcuda reports what the program does. The real
  * libraries have such a private channel as well; no program under test may use this one.
  */
@@ -147,7 +147,7 @@ struct CUgraphExec_st {
 	CUgraph inside;
 };
 
-/* What libcupti wants to hear; called on the thread that makes the API call. */
+/* Events that libcupti wants to hear; called on the thread that makes the API call. */
 struct fake_hooks {
 	void (*api)(struct fake_call *call, CUpti_ApiCallbackSite site);
 	void (*resource)(CUpti_CallbackIdResource cbid, CUcontext context, CUstream stream,
@@ -156,7 +156,7 @@ struct fake_hooks {
 	void (*activity)(const struct fake_activity *activity);
 };
 
-/* What libcupti asks libcuda; both find each other at run time, as neither is linked to the other. */
+/* Queries of libcupti to libcuda; both find each other at run time, as neither links the other. */
 struct fake_driver {
 	int (*ready)(void); /* cuInit has finished */
 	int (*device_count)(void);

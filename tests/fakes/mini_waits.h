@@ -7,7 +7,7 @@
 #include <cupti.h>
 
 /*
- * What the mini injection counts of waits: facts by kind, handles that nobody had been told
+ * Counts of waits in the mini injection: facts by kind, handles that nobody had been told
  * of, and kernels `consume` that began before the kernel `produce` of their turn had ended.
  * The caller keeps threads from calling these at the same time.
  */

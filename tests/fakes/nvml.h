@@ -109,10 +109,10 @@ int fake_nvml_ask(nvmlDevice_t device, enum fake_nvml_failure failure);
 /* A field about what is between GPUs; -1: it is none of these. */
 int fake_nvml_read_link_field(nvmlDevice_t device, nvmlFieldValue_t *field);
 
-/* What every call answers before it looks at its arguments. */
+/* Answer of every call before it looks at its arguments. */
 int fake_nvml_check(nvmlDevice_t device);
 
-/* What the pretended GPU draws, and how its clocks stand. */
+/* Power and clocks of the pretended GPU. */
 enum {
 	FAKE_IDLE_MILLIWATTS = 120000,
 	FAKE_BUSY_MILLIWATTS = 620000,

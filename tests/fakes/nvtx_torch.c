@@ -5,7 +5,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 /*
- * What the stub of PyTorch in tests/python loads to call NVTX and to launch kernels in earnest,
+ * The stub of PyTorch in tests/python loads this to call NVTX and to launch kernels in earnest,
  * without CUDA's runtime. One thread at a time.
  */
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 /*
- * What a test asks of the fakes: the environment variable FAKE_CUPTI, words joined by
+ * Requests of a test to the fakes: the environment variable FAKE_CUPTI, words joined by
  * commas. An unknown word or a bad number ends the process: a script that is not
  * understood would test nothing.
  */

@@ -6,7 +6,7 @@
 
 #include "support/check.h"
 
-/* What was complained about, one sentence after the other. */
+/* Complaints, one sentence after the other. */
 struct complaints {
 	char text[2048];
 	int count;

@@ -55,7 +55,7 @@ static void check_facts(const struct gt_roll_facts *facts)
 	must(is_text(facts->text, sizeof(facts->text)));
 }
 
-/* What listens takes the facts of any process, and so does a roll from any file. */
+/* A listener takes the facts of any process, and so does a roll from any file. */
 static void hear(const uint8_t *data, size_t size)
 {
 	struct gt_roll_lines lines;

@@ -9,7 +9,7 @@
 
 /*
  * Chunks of a ring as kernels may leave them: of each its state, its number, how many the ring has,
- * and its bytes. What is read lies inside of it and fits the place, whatever stands there.
+ * and its bytes. Read chunks lie inside of it and fit the place, whatever stands there.
  */
 
 enum { PLACE_BYTES = 12, ENTRY_BYTES = PLACE_BYTES + GPUTRACE_DEVICE_CHUNK_BYTES };

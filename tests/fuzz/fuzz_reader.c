@@ -45,7 +45,7 @@ static void read_texts(const struct gt_chunk *chunk)
 	must(offset <= chunk->header.raw);
 }
 
-/* What decodes must come back the same from our own encoding of it. */
+/* Decoded records must come back the same from our own encoding of them. */
 static void read_columns(const struct gt_chunk *chunk)
 {
 	const struct gt_record_info *info = gt_record_info(chunk->header.kind);

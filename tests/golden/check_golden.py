@@ -140,7 +140,7 @@ def range_facts(report):
         return {}
     rows = chosen([row for row in report["ranges"] if row["gpu_ns"]],
                   ["range", "ranges", "gpu_ns", "kernels", "copies", "fills"])
-    # Of many the longest stand for all.
+    # The longest stand for all of many.
     rows.sort(key=lambda row: (-row["gpu_ns"], row["range"]))
     return {"ranges": {"paths": len(report["ranges"]), "busy_paths": len(rows), "longest": rows[:40]}}
 

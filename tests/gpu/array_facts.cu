@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What captures and replay take for granted of arrays, textures and surfaces, asked of the driver:
+ * Assumptions of captures and replay on arrays, textures and surfaces, asked of the driver:
  * a line for each, which ends in ok or no, and lines on what numbers handles are. The fake driver
  * of the tests gets the same questions. Exits with how many answers are no.
  */

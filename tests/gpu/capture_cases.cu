@@ -28,7 +28,7 @@ enum {
 	MISSING = 77,
 };
 
-/* Of buffer number k element i is i + k * BASE: exact in a float. */
+/* Element i of buffer number k is i + k * BASE: exact in a float. */
 #define BASE 1000000.0f
 
 static const char *const kinds[] = {"device",     "pool",   "managed", "pinned",
@@ -483,7 +483,7 @@ static void *symbol_of(void *library, const char *name)
 	return symbol;
 }
 
-/* Of a single one followed by zeroes: all ones. */
+/* Transform of a single one followed by zeroes: all ones. */
 static size_t run_fft(const char *name)
 {
 	enum { COMPLEX = 0x29, FORWARD = -1 };

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/run-gpu-tests asks of the memory in a bundle, beside what tests/gpu/capture_cases.cu says of it."""
+"""Checks of scripts/run-gpu-tests on the memory in a bundle, beside what tests/gpu/capture_cases.cu says of it."""
 
 # The kind of memory of a bundle, by what tests/gpu/capture_cases.cu calls it.
 KINDS = {"device": "device", "pool": "pool", "managed": "managed", "pinned": "host", "registered": "host",
@@ -20,8 +20,8 @@ def told_memory(text):
 
 
 def wrong_memory(shown, what, told):
-    """What is wrong with the memory of a bundle that the program calls so, whose element i is i more than the first;
-    an empty text: nothing."""
+    """Fault of the memory of a bundle that the program calls so, whose element i is i more than the first;
+    an empty text: none."""
     address, size, first = told
     row = memory_at(shown, address)
     if not row:

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) bounded(const float *from, fl
 	keep<65536 / THREADS / BLOCKS, 0>(from, to, rounds);
 }
 
-/* Of so many barriers that a block has it takes all up to the last that it names. */
+/* A block takes all of its barriers up to the last that it names. */
 template <int BARRIERS> __global__ void barred(const float *from, float *to, int rounds)
 {
 	if (rounds == 0)

@@ -13,7 +13,7 @@ APART_S = 0.05  # nothing happens around a moment, so that windows can end in be
 
 
 def sample_now():
-    """What gputrace brought into this program, if it did."""
+    """Samples with the module that gputrace brought into this program, if it did."""
     brought = sys.modules.get("gputrace_allocators")
     if brought:
         brought.sample()
@@ -41,7 +41,7 @@ class Moments:
 
 
 def read(stdout):
-    """What say() printed, which is the last line."""
+    """Output of say(), which is the last line."""
     return json.loads(stdout.strip().splitlines()[-1])
 
 

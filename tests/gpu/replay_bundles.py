@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/run-gpu-tests asks of `gputrace replay`: how far figures may be apart, and bundles that something is
+"""Checks of scripts/run-gpu-tests on `gputrace replay`: how far figures may be apart, and bundles that something is
 wrong with.
 """
 import json
@@ -103,7 +103,7 @@ def number_after(number, moved_from, moved_to):
     return number + (number >= moved_to)
 
 
-# What is done to a bundle, and what the sentence must say of it.
+# Damage done to a bundle, and what the sentence must say of it.
 DAMAGES = {
     "a blob is cut": (cut_blob, r"is cut"),
     "a blob is changed": (change_blob, r"changed"),

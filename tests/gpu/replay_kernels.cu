@@ -30,7 +30,7 @@ enum {
 	COLD_BYTES = 512 << 20,
 };
 
-/* What a value is, from its number: exact in a float. */
+/* A value, from its number: exact in a float. */
 __host__ __device__ static float value_of(size_t i)
 {
 	return (float)((uint32_t)(i * 2654435761u) >> 16) / 65536 - 0.5f;

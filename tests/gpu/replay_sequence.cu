@@ -3,7 +3,7 @@
  * A step that is captured as a sequence and run again: replay_sequence [STEPS]. Each step is a
  * range of NVTX that is called step: on two streams that wait for each other through events, a copy
  * from pinned and one from pageable memory, a fill, a copy on the GPU, kernels, waits of the host
- * and copies back. What it has from the host is another in each step. Prints how many kernels a
+ * and copies back. Its input from the host is another in each step. Prints how many kernels a
  * step has, how long a step takes, and how many elements are wrong.
  */
 #include <nvtx3/nvToolsExt.h>

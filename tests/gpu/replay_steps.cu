@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a step can have beside launches and copies of bytes on end, for the sequences of
+ * Steps with more than launches and copies of bytes on end, for the sequences of
  * scripts/run-gpu-tests: replay_steps HOW [STEPS]. Each step is a range of NVTX that is called
  * step. HOW: rows, copies and fills in two and three dimensions; batch, many copies in one call;
  * symbols, variables by their names, and symbols_first, before a launch of their module in the

@@ -317,7 +317,7 @@ static size_t run_painted(size_t launches)
 	                [&](size_t i) { return 1 + (float)launches * values[i]; });
 }
 
-/* Of each element of a level the number of the level, plus that of the element's place. */
+/* Each element of a level is of the level's number, plus that of the element's place. */
 static cudaMipmappedArray_t make_levels(unsigned flags)
 {
 	const cudaChannelFormatDesc element = cudaCreateChannelDesc<float>();

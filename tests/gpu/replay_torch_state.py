@@ -65,7 +65,7 @@ def attention():
 
 
 def scan():
-    """cub's, by which each block looks back at what those before it have summed up. Of whole numbers, as sums of others differ
+    """cub's, by which each block looks back at what those before it have summed up. It sums whole ones, as sums of others differ
     from run to run."""
     x = torch.randint(-100, 100, (1 << 23,), device="cuda", dtype=torch.int64)
     out = torch.empty_like(x)

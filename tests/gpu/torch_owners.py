@@ -2,7 +2,7 @@
 """Whose kernels, copies and fills are, by operation and by module, from the trace of PyTorch's own profiler.
 
 It knows of modules as calls in Python (with_stack), named after their class and the order in which they were
-first called. Of backward it knows operations, with the sequence number of the forward operation that each
+first called. It knows backward as operations, with the sequence number of the forward operation that each
 belongs to: the module is the one that this was called in.
 """
 import collections

@@ -21,7 +21,7 @@ __global__ void copy_rounds(const uint4 *from, uint4 *to, size_t count)
 			to[i] = from[i];
 }
 
-/* What is read is only written if it sums up to what it never does. */
+/* Read values are only written if they sum up to what they never do. */
 __global__ void read_rounds(const uint4 *from, uint4 *to, size_t count)
 {
 	uint32_t sum = 0;

@@ -83,7 +83,7 @@ static void add_long_names(struct recording *recording)
 	free(bytes);
 }
 
-/* Of all that has a name, much. */
+/* Many rows of all that has a name. */
 static void add_named(struct recording *recording)
 {
 	add_long_names(recording);

@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	}
 	printf("%llu bundles, %llu opened, %llu whole\n", (unsigned long long)count,
 	       (unsigned long long)outcome.opened, (unsigned long long)outcome.whole);
-	/* What is never refused, or always, tests nothing. */
+	/* Bundles that are never refused, or always, test nothing. */
 	return count < 100 || (outcome.opened < count && outcome.whole < outcome.opened &&
 	                       outcome.whole > 0)
 	               ? EXIT_SUCCESS

@@ -36,7 +36,7 @@ static int swallow(void *context, const void *data, size_t size)
 	return 0;
 }
 
-/* What such a cell can hold, whatever was recorded; not known is always possible. */
+/* Values that such a cell can hold, whatever was recorded; not known is always possible. */
 static bool is_possible(const struct gt_cell *cell)
 {
 	switch (cell->unit) {
@@ -139,7 +139,7 @@ static void check_ledger(const struct gt_trace *trace)
 		must(!strstr(sentence, " 0 launches ="));
 }
 
-/* What finish says of it, which looks at its files alone; beside an arena it completes them first. */
+/* Verdict of finish, which looks at its files alone; beside an arena it completes them first. */
 static void check_condition(const char *folder, const struct gt_trace *trace, int collected)
 {
 	struct gt_recording_condition recording;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the address sanitizer; without it there are none, and the process's memory is looked at. */
+/* The address sanitizer's; without it there are none, and the process's memory is looked at. */
 __attribute__((weak)) int
 __sanitizer_install_malloc_and_free_hooks(void (*taken)(const volatile void *, size_t),
                                           void (*given)(const volatile void *));

@@ -45,7 +45,7 @@ struct seed {
 static struct seed seeds[MOST_SEEDS];
 static size_t seed_count;
 
-/* What a child tells its parent. */
+/* Figures that a child tells its parent. */
 struct shared {
 	_Atomic uint64_t at;
 	_Atomic uint64_t failures;
@@ -192,7 +192,7 @@ static size_t make_mutant(struct recording *recording, uint64_t number)
 	return bytes;
 }
 
-/* Of the processor: a busy machine makes nothing slow. */
+/* Processor time: a busy machine makes nothing slow. */
 static uint64_t now_ms(void)
 {
 	struct timespec now;

@@ -194,7 +194,7 @@ void mutate_arena(const struct test_arena *arena, uint64_t *state)
 	const struct gt_slot *slot = &arena->arena.slots[next_random(state) % slots];
 	const size_t used = slot->used && slot->used < slot->size ? slot->used : 64;
 
-	/* What is inside of slots first: a damaged header mostly is the end of it. */
+	/* Contents of slots first: a damaged header mostly is the end of it. */
 	for (uint64_t i = next_random(state) % 8; i > 0; i--)
 		scribble(gt_slot_memory(&arena->arena, slot), used, 1, state);
 	for (size_t i = 0; i < 8; i++) {

@@ -9,8 +9,8 @@
 #include "support/capture.h"
 
 /*
- * Damage that is the same in every run, by the state of a sequence of random numbers. Of captures
- * most is done to what is inside of chunks, whose checksums are made again: random bytes alone
+ * Damage that is the same in every run, by the state of a sequence of random numbers. Most
+ * damage to captures is inside of chunks, whose checksums are made again: random bytes alone
  * never get past those.
  */
 

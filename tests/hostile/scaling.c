@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a recording holds many of: twice as many must not take four times as long. Each kind of
+ * Rows that a recording holds many of: twice as many must not take four times as long. Each kind of
  * recording is made small and eight times as large; the large one may take as often eight times as
  * n log n and a busy machine ask for, which quadratic work exceeds by far, unless both are too
  * quick to tell.
@@ -257,7 +257,7 @@ static void add_counters(struct recording *recording, uint32_t count)
 	ADD_MANY(recording, counter, count, .series = i, .name = STRING_NEXT + i, .device = 1 + i);
 }
 
-/* Of the processor: a busy machine makes nothing slow. */
+/* Processor time: a busy machine makes nothing slow. */
 static double now_s(void)
 {
 	struct timespec now;
@@ -307,7 +307,7 @@ static void add_payloads(struct recording *recording, uint32_t count)
 	ADD_MANY(recording, payload_entry, count, .schema = 1000, .type = 75, .place = i);
 }
 
-/* What calibrates: readings that agree, and from the middle on each that contradicts the last. */
+/* Calibration: readings that agree, and from the middle on each that contradicts the last. */
 static void add_calibrations(struct recording *recording, uint32_t count)
 {
 	ADD_MANY(recording, kernel, count, WORK_TIMES(i), .shape = SHAPE, .context = CONTEXT,

@@ -146,7 +146,7 @@ for (const {name} of rows(`select distinct s.name as name from gpu_slice s
   directions.set(colourOf(name), direction);
 }
 
-// What the exporter itself counts while it writes.
+// Counts of the exporter itself while it writes.
 function compareCounts(facts) {
   equal('GPU slices', value('select count(*) as n from gpu_slice'), facts.gpu_slices);
   equal('API calls', value(`select count(*) as n from slice where category = 'api'`),

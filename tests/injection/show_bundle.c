@@ -9,8 +9,8 @@
 
 /*
  * Prints the bundle of a launch, or of a sequence with its first launch, as a line of JSON, memory
- * as floats: show_bundle FOLDER [MOST]. Of larger memory so many at most, at even distances from
- * the first on.
+ * as floats: show_bundle FOLDER [MOST]. Prints at most MOST of larger memory, at even distances
+ * from the first on.
  */
 
 static const char *const kinds[] = {

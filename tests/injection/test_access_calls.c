@@ -152,7 +152,7 @@ Test(access_calls, read_a_box_of_which_all_rows_are_as_far_apart_as_one)
 	cr_assert(eq(u32, facts.count, 4));
 	cr_expect(not(facts.is_cut));
 	cr_expect(eq(u64, facts.stream, 0x5000));
-	/* Of the source every slice has four more rows than are copied. */
+	/* Every slice of the source has four more rows than are copied. */
 	for (unsigned slice = 0; slice < 3; slice++)
 		expect_fact(&facts, slice,
 		            (struct gt_access_fact){GT_ACCESS_COPY_FROM, 4,

@@ -130,7 +130,7 @@ Test(asked_memory, is_none_of_another_process)
 
 enum { PAGE = 4096, ROOM = 1 << 18, BEFORE = 64 };
 
-/* Of two pages on a stack of our own the call's parameters are near the end of the first one. */
+/* Two pages on a stack of our own: the call's parameters are near the end of the first one. */
 static struct {
 	ucontext_t here;
 	ucontext_t there;

@@ -52,7 +52,7 @@ Test(askers, are_known_by_addresses_in_their_code)
 	cr_expect(is_called(find_above((uintptr_t)&criterion_initialize), "libcriterion.so"));
 	cr_expect(not(
 		is_called(find_above((uintptr_t)&criterion_initialize), "test_injection_askers")));
-	/* What is left on the stack of libc's is nobody who asks. */
+	/* Addresses of libc's that are left on the stack are nobody who asks. */
 	cr_expect(not(is_called(find_above((uintptr_t)&getenv), "libc.so")));
 }
 

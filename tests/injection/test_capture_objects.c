@@ -293,7 +293,7 @@ Test(capture_objects, that_cannot_be_captured_inside_of_parameters_are_counted)
 		eq(str, objects->refused, "in parameter 0 a texture object: its array is sparse"));
 }
 
-/* What the driver does with a number that no level has is not known. */
+/* The driver's answer to a number that no level has is not known. */
 Test(capture_objects, of_all_levels_are_asked_for_no_more)
 {
 	struct gt_error err = {0};

@@ -40,7 +40,7 @@ static int say_thread(void *context)
 	return 7;
 }
 
-/* What it opens is in no table of the program, whose end of a pipe is the only one. */
+/* The file that it opens is in no table of the program, whose end of a pipe is the only one. */
 static void expect_own_table(void)
 {
 	int ends[2];

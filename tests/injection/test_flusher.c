@@ -145,7 +145,7 @@ Test(flusher, is_not_waited_for_longer_than_the_limit)
 	cr_expect(ge(u64, gt_now() - began_ns, SHORT_NS));
 	cr_expect(lt(u64, gt_now() - began_ns, LONG_NS));
 	atomic_store(&hangs, false);
-	/* What that fetch was answered late is none of the next one's. */
+	/* The late answer to that fetch is none to the next one. */
 	gt_fetch(recorder.session, LONG_NS);
 	cr_expect(ge(u32, flushes, 2));
 	cr_assert(end());

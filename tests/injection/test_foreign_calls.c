@@ -111,7 +111,7 @@ Test(foreign_calls, tell_textures_of_two_contexts_apart)
 	cr_expect(gt_foreign_has(&foreign, GT_FOREIGN_TEXTURE, 1, other));
 }
 
-/* What the driver does not tell of a texture. */
+/* The driver does not tell this colour of a texture. */
 Test(foreign_calls, keep_the_colour_beyond_a_border)
 {
 	uint32_t border[4] = {9, 9, 9, 9};

@@ -289,7 +289,7 @@ static void sample(uint64_t every)
 	recorder.session->settings.graph_sample = every;
 }
 
-/* Launches it as often; their numbers begin there. What is wanted of them: "11001". */
+/* Launches it as often; their numbers begin there. Wanted ones are 1 in expected: "11001". */
 static void launch(CUgraphExec which, uint32_t first, const char *expected)
 {
 	const cuGraphLaunch_params params = {which, NULL};

@@ -211,7 +211,7 @@ Test(modules, keeps_equal_ones_once_and_under_their_hash)
 	free(rows);
 }
 
-/* What is there under its name and is no file of its size is not it: half of one, or a folder. */
+/* Anything under its name that is no file of its size is not it: half of one, or a folder. */
 Test(modules, keeps_one_where_something_else_has_its_name)
 {
 	const uint64_t hash = gt_content_hash(cubin.bytes, cubin.size);

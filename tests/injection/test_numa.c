@@ -58,7 +58,7 @@ static struct gt_record_copy_place *place(void)
 	return rows;
 }
 
-/* What the kernel says of the first page; negative where it may not be asked. */
+/* The kernel's answer for the first page; negative where it may not be asked. */
 static int node_of_memory(void)
 {
 	void *page = memory;

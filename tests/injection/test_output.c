@@ -61,7 +61,7 @@ static void path_of_capture(char *path, size_t size)
 	snprintf(path, size, "%s/%s", session.folder, session.capture_name);
 }
 
-/* What a file holds, as text; "" for none. */
+/* Contents of a file, as text; "" for none. */
 static const char *content(const char *path)
 {
 	static char text[256];

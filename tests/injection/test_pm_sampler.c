@@ -41,7 +41,7 @@ Test(pm_sampler, needs_each_of_its_functions)
 
 /* ---- decoding ---- */
 
-/* What the next decoding does. */
+/* Behaviour of the next decoding. */
 static struct {
 	CUptiResult result;
 	int stopped;

@@ -57,7 +57,7 @@ extern const struct gt_source gt_source_api;
 static struct recorder recorder;
 static struct gt_router *router;
 
-/* What a source heard, as a text: E or L, its name, the id, the depth and what it had kept. */
+/* Calls that sources heard, as a text: E or L, its name, the id, the depth and what it had kept. */
 static char heard[1024];
 
 __attribute__((format(printf, 1, 2))) static void hear(const char *fmt, ...)
@@ -197,7 +197,7 @@ Test(router, tells_each_source_as_if_it_were_alone)
 	leave(DRIVER, 7);
 	leave(RUNTIME, 6);
 	expect_heard("Eb6.0 Ea7.0 La7.0=7 Lb6.0=6 ");
-	/* Of the other domain nobody wants 5. */
+	/* Nobody wants 5 of the other domain. */
 	enter(DRIVER, 5);
 	leave(DRIVER, 5);
 	expect_heard("");
@@ -569,7 +569,7 @@ Test(router, has_a_place_for_every_source_there_is)
 	expect_heard("Ea7.0 La7.0=7 ");
 }
 
-/* What a thread keeps of calls inside calls is kept for two sources. */
+/* A thread keeps data of calls inside calls for two sources. */
 Test(router, tells_two_sources_alone_of_calls_inside_calls)
 {
 	struct gt_route *a = add("a");

@@ -277,7 +277,7 @@ static struct sampled read_sampled(void)
 	return sampled;
 }
 
-/* Covers SOURCE(counters). What was not to be recorded is no gap: nobody wanted it. */
+/* Covers SOURCE(counters). Time that was not to be recorded is no gap: nobody wanted it. */
 Test(session, samples_counters_only_while_it_is_armed)
 {
 	struct sampled sampled;
@@ -405,7 +405,7 @@ static void *launch_as_ours(void *argument)
 	return argument;
 }
 
-/* What the collector needs to tell them from the program's: tests/collector/stages/test_own.c. */
+/* The collector needs this to tell them from the program's: tests/collector/stages/test_own.c. */
 Test(session, counts_its_own_launches_apart)
 {
 	pthread_t thread;

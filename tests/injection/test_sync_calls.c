@@ -13,7 +13,7 @@ static CUstream const stream = (CUstream)0x5000;
 static CUevent const event = (CUevent)0xe000;
 static CUevent const earlier = (CUevent)0xe100;
 
-/* What one call said. */
+/* Facts of one call. */
 struct said {
 	unsigned count;
 	struct gt_sync_facts facts[MAX_FACTS];
@@ -477,7 +477,7 @@ Test(sync_calls, freeing_nothing_waits_for_nothing)
 	cr_expect(eq(u64, RUNTIME_FACT(cudaFreeHost_v3020, (void *)0xadd0).address, 0xadd0));
 }
 
-/* What a creation says when the call is where it is, with its result and its variable so filled. */
+/* Fact of a creation at this site of the call, with its result and its variable so filled. */
 static struct gt_sync_facts created(CUpti_ApiCallbackSite site, int result, CUevent variable)
 {
 	const cuEventCreate_params params = {&variable, CU_EVENT_DISABLE_TIMING};
@@ -504,7 +504,7 @@ Test(sync_calls, a_created_event_is_known_when_the_call_returned_without_error)
 	cr_expect(eq(u64, created(CUPTI_API_EXIT, CUDA_ERROR_OUT_OF_MEMORY, event).event, 0));
 }
 
-/* What giving an event away, or opening one, says at its return with that result. */
+/* Fact of giving an event away, or opening one, at its return with that result. */
 static struct gt_sync_facts handed_over(bool driver, CUpti_CallbackId id, const void *params,
                                         int result)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What cmake --install and cpack make of a build is whole and runs from where it is put.
+"""The results of cmake --install and cpack are whole and run from where they are put.
 
     tests/install/install.py CMAKE BUILD [GROUP...]    groups: Install Package Symbols
 """
@@ -62,7 +62,7 @@ class Case(unittest.TestCase):
             self.check_header(root, gputrace, environment)
 
     def check_header(self, root, gputrace, environment):
-        """What is compiled against the tree's header finds the tree's library."""
+        """A program compiled against the tree's header finds the tree's library."""
         program = self.top / "program"
         (self.top / "program.c").write_text("#include <gputrace/gputrace.h>\n"
                                             "int main(void) { return gputrace_is_recorded(); }\n")

@@ -21,7 +21,7 @@ def quiet_stretches(view):
 
 def worst_path(view, numbers, lost_in):
     """
-    Of the paths that lost half of their time, and united over their ranges a tenth of the window, the one that lost most;
+    Among paths that lost half of their time, and united over their ranges a tenth of the window, the one that lost most;
     of ranges in one another the innermost that has four fifths of it. Returns the path and its loss; None: there is none.
     """
     lost = {}

@@ -220,7 +220,7 @@ def check_world(arguments):
             shutil.rmtree(base)
 
 
-# What is known to differ, and why it may: (report and table, column, option of the filter or "",
+# Known differences, and why they may be: (report and table, column, option of the filter or "",
 # feature of the world or "", reason). A line goes when
 # gputrace or the oracle is mended; one that nothing fits any more is named at the end.
 KNOWN = [

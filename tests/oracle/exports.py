@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What exported traces show, compared slice by slice with what happened."""
+"""Exported traces, compared slice by slice with what happened."""
 import collections
 import json
 import pathlib

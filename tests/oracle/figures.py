@@ -292,7 +292,7 @@ def gaps_devices(view):
 
 
 def work_after(view, gpu, gap):
-    """What began when the gap ended, or, where the window cut it, what began next."""
+    """The work that began when the gap ended, or, where the window cut it, that began next."""
     later = [row for row in view.world.work.values()
              if row["is_timed"] and row["gpu"] == gpu and row["begin"] >= gap[1]]
     return min(later, key=lambda row: row["begin"]) if later else None
@@ -305,7 +305,7 @@ def work_before(view, gpu, gap):
 
 
 def causes(view, gpu, gap):
-    """What the thread that asked for what came after the gap did in it: nanoseconds by name."""
+    """Activity in the gap of the thread that asked for the work after it: nanoseconds by name."""
     after = work_after(view, gpu, gap)
     before = work_before(view, gpu, gap)
     asking = view.world.calls[after["call"]]
@@ -479,7 +479,7 @@ def chosen_ranges(view):
 
 
 def range_figures(view, numbers):
-    """Of some ranges together."""
+    """Figures of some ranges together."""
     world = view.world
     rows = [world.ranges[number] for number in numbers]
     mine = [work for work in view.timed if world.ranges_of_work(work) & set(numbers)]
@@ -642,7 +642,7 @@ def all_host_waits(view, gpu):
 
 
 def emptied_by(view, gpu):
-    """The waits in which a GPU ran out of work, and what came next was asked for after them: {gap: the first of them}. What is not
+    """The waits in which a GPU ran out of work, and what came next was asked for after them: {gap: the first of them}. Time not
     measured ends a gap, and begins none."""
     world = view.world
     found = {}
@@ -912,7 +912,7 @@ def first_launch_figures(view):
 
 
 def shapes_on_gpus(view):
-    """Of the tables that have a row for each launch shape on each GPU."""
+    """Rows of the tables that have one for each launch shape on each GPU."""
     return [{key: row[key] for key in ("kernel", "device", "grid", "block", "calls", "total_ns")}
             for row in launch_shapes(view)]
 

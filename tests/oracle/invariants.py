@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What holds of every column by its unit, and of parts and wholes, whatever the world. Rows are those of JSON."""
+"""Invariants of every column by its unit, and of parts and wholes, whatever the world. Rows are those of JSON."""
 
 # Shares that may exceed 100: what the hardware does beyond its declared rates, differences, and sums of the same kind.
 ABOVE = {"efficiency_percent", "peak_percent", "difference_percent"}
@@ -215,7 +215,7 @@ ADDED = {"calls", "total_ns", "bytes", "errors", "unfinished", "profiled", "kern
 
 
 def partition(whole, sides, by_process):
-    """What a filter leaves for each process, or each GPU, against all of it."""
+    """Rows that a filter leaves for each process, or each GPU, against all rows."""
     for table in SHARED_OUT | (OF_PROCESSES if by_process else set()):
         name, part = table
         rows = whole[name][part]

@@ -8,7 +8,7 @@
 
 /*
  * Invents a world: threads take turns, the one that is earliest first, and each does something that
- * programs do. What streams do follows from that. Times of a thread never stand still.
+ * programs do. The work of streams follows from that. Times of a thread never stand still.
  */
 
 const struct kernel kernels[KERNELS] = {

@@ -70,7 +70,7 @@ def in_use(view, blocks, moment):
 
 
 def range_rows(view, number, blocks):
-    """What one range did to the memory that its process has on a GPU."""
+    """Effects of one range on the memory that its process has on a GPU."""
     world = view.world
     row = world.ranges[number]
     begin, end = row["begin"], world.range_end(row)

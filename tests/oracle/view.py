@@ -138,7 +138,7 @@ class World:
         return (tied, False) if tied is not None else self.work_for(row["thread"], row["begin"])
 
     def by_sequence(self, row):
-        """What was open, when an operation of the backward pass began, on the thread that ran its forward one."""
+        """The range open, when an operation of the backward pass began, on the thread that ran its forward one."""
         if "Backward" not in row["name"]:
             return None
         process = self.threads[row["thread"]]["process"]
@@ -193,7 +193,7 @@ class World:
         return work["launched_in"]
 
     def ranges_of_work(self, work):
-        """Of its launch, and where its node was captured."""
+        """Ranges of its launch, and those in which its node was captured."""
         if "belongs_to" not in work:
             found = set(self.ranges_of_launch(work))
             if work["node"] is not None:
@@ -204,7 +204,7 @@ class World:
 
 
 class View:
-    """What a filter leaves. Filters: from, to (moments since the recording began), process, gpu, stream, kernel, range."""
+    """Rows that a filter leaves. Filters: from, to (moments since the recording began), process, gpu, stream, kernel, range."""
 
     def __init__(self, world, **filters):
         self.world = world
@@ -299,7 +299,7 @@ class View:
             "process" not in self.filters or stream["process"] == self.filters["process"])
 
     def _shows_gpu(self, gpu):
-        """Of those that are chosen, the ones that the chosen process has used."""
+        """Shows those of the chosen ones that the chosen process has used."""
         f = self.filters
         if "gpu" in f and gpu != f["gpu"]:
             return False

@@ -52,7 +52,7 @@ def next_call(view, call):
 
 
 def subject(view, call):
-    """What a wait is for: two with the same one wait for the same."""
+    """Subject of a wait: two with the same one wait for the same."""
     stream = view.record_of(call)["stream"] if call["wait"] == "event synchronize" else call["stream"]
     gpu = view.world.streams[stream]["gpu"]
     return call["thread"], call["wait"], gpu, None if call["wait"] == "context synchronize" else stream

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What gputrace run --allocators brings into programs in Python, with stubs of torch and jax beside this file.
+"""Tests of what gputrace run --allocators brings into programs in Python, with stubs of torch and jax beside this file.
 
     tests/python/check_allocators.py GPUTRACE [GROUP...]    groups: Sampled Blocks Executables Apart Kept Asked
 
-What is told goes to tests/fakes/told_pools.c, in place of the injection library.
+Calls of the injection library go to tests/fakes/told_pools.c in its place.
 """
 import collections
 import json
@@ -26,7 +26,7 @@ HEADER = HERE.parent.parent / "include" / "gputrace" / "gputrace.h"
 TOLD = FAKES / "told_pools.so"
 SHOWS = [FAKES.parent / "bin" / name for name in ("show_rows", "show_ranges")]
 BEGIN = f"import sys, time; sys.path.insert(0, {str(HERE)!r})\n"
-# What a program that knows of gputrace may do: the figures of this moment.
+# A program that knows of gputrace may ask for the figures of this moment.
 NOW = "sys.modules['gputrace_allocators'].sample()\n"
 POOL = "PyTorch caching allocator"
 REPORTS = subprocess.run([GPUTRACE, "report", "--help"], capture_output=True, text=True, check=True).stdout
@@ -34,7 +34,7 @@ Pool = collections.namedtuple("Pool", "fits place device teller name")
 
 
 def fields(name, struct):
-    """Of a struct of the header, in its order."""
+    """Members of a struct of the header, in its order."""
     text = re.search(r"^struct %s \{\n(.*?)^\};" % struct, HEADER.read_text(), re.MULTILINE | re.DOTALL)[1]
     return re.findall(r"^\tuint64_t (\w+);", text, re.MULTILINE)
 
@@ -418,7 +418,7 @@ class Apart(Told):
 
 @unittest.skipUnless(TOLD.exists() and all(show.exists() for show in SHOWS), "the fakes are not built")
 class Kept(Case):
-    """What is told is in the recording, with a CUDA of our own (tests/fakes)."""
+    """Pools and blocks that are told are in the recording, with a CUDA of our own (tests/fakes)."""
 
     def record(self, words, text, **more):
         program = self.write("main.py", BEGIN + text)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What gputrace run --pytorch brings into programs in Python, with a stub of torch beside this file.
+"""Tests of what gputrace run --pytorch brings into programs in Python, with a stub of torch beside this file.
 
     tests/python/check_pytorch.py GPUTRACE [GROUP...]    groups: Bringing Modules Operations Recorded Run
 """

@@ -117,7 +117,7 @@ Test(replay, gives_what_the_program_got)
 	end(&made);
 }
 
-/* What is given later for a memory counts, whether it is for it alone or for all. */
+/* The last type given for a memory counts, whether it is for it alone or for all. */
 Test(replay, reads_memory_as_the_last_type_that_was_given_for_it)
 {
 	const struct gt_element_choice choices[] = {
@@ -190,7 +190,7 @@ Test(replay, tells_what_differs_in_arrays)
 	end(&made);
 }
 
-/* What is written is read before: it is the recorded contents again in each run. */
+/* The written array is read before: it has the recorded contents again in each run. */
 Test(replay, resets_arrays_before_each_run)
 {
 	struct made made;
@@ -828,7 +828,7 @@ Test(work, is_not_known_where_the_last_timed_run_wrote_less_with_warm_caches)
 	expect_weary(GT_L2_warm);
 }
 
-/* What is not restored holds what was written before: another run over other bytes tells. */
+/* Memory that is not restored holds earlier output: another run over other bytes tells. */
 Test(work, is_not_known_where_a_run_behind_the_timed_ones_writes_less)
 {
 	float after[BUNDLE_ELEMENTS];
@@ -899,7 +899,7 @@ static CUresult tell_memory(size_t *free_bytes, size_t *total)
 	return CUDA_SUCCESS;
 }
 
-/* Of what changes there is a copy all the time. */
+/* Memory that changes has a copy all the time. */
 Test(work, is_timed_as_it_is_where_there_is_room_for_copies_of_the_rest)
 {
 	struct made made;
@@ -1302,7 +1302,7 @@ Test(graphs, are_launched_when_the_program_launched_them)
 	end(&made);
 }
 
-/* What a graph records may be waited for by others. */
+/* Others may wait for an event that a graph records. */
 Test(graphs, whose_events_are_waited_for_outside_are_run_node_by_node)
 {
 	struct made made;
@@ -1496,7 +1496,7 @@ static void set_same(struct made *made, uint32_t memory, const float values[BUND
 	row->same = true;
 }
 
-/* What every second element is set to was there before. */
+/* Every second element is set to the value that was there before. */
 static void add_half_again(struct made *made, const char *kernel)
 {
 	float values[BUNDLE_ELEMENTS];
@@ -1526,7 +1526,7 @@ Test(roles, tell_what_is_written_with_what_was_there)
 	end(&made);
 }
 
-/* What a variant does not write is there all the same. */
+/* Elements that a variant does not write hold the right values all the same. */
 Test(roles, show_what_a_variant_does_not_write)
 {
 	struct gt_roles roles = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process that records into an arena and drains it into its capture is killed at a random
- * moment, again and again. What it had published until then is in the salvaged capture exactly
+ * moment, again and again. Records published until then are in the salvaged capture exactly
  * once; of the record it was about to publish nothing is asked.
  */
 #include <fcntl.h>

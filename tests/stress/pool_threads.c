@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads that tell of pools and blocks, and make and destroy pools that are asked meanwhile, while
- * recording is switched off and on. What a pool's function reads is gone as soon as the pool is:
+ * recording is switched off and on. Data that a pool's function reads is gone with the pool:
  * under the sanitizers it is the test of who waits for whom.
  */
 #include <pthread.h>

@@ -47,8 +47,8 @@ static inline void launch_kernel(const struct stress_cuda *cuda)
 }
 
 /*
- * What has been recorded of API calls so far, but for those of the calling thread: of the others
- * that have ended the writer has all once recording is off.
+ * API calls recorded so far, but for those of the calling thread: once recording is off, the writer
+ * has all of the other threads that have ended.
  */
 static inline uint64_t calls_of_session(struct gt_session *session, uint64_t limit_ns)
 {

@@ -69,7 +69,7 @@ static inline struct gt_drain *new_drain(struct gt_arena *arena, struct gt_write
 	return drain;
 }
 
-/* What the writer thread does with a full slot, without CUPTI. */
+/* The writer thread's work on a full slot, without CUPTI. */
 static inline void drain_slot(struct gt_drain *drain, struct gt_arena *arena, struct gt_slot *slot)
 {
 	uint8_t *bytes = gt_slot_memory(arena, slot);

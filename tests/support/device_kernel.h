@@ -12,7 +12,7 @@
 
 #include "include/gputrace/device_layout.h"
 
-/* What the special registers of a GPU say. %globaltimer is the clock, and 1,000,000 ahead. */
+/* Values of the special registers of a GPU. %globaltimer is the clock, and 1,000,000 ahead. */
 struct playing {
 	uint64_t clock;
 	uint64_t grid_id;

@@ -30,7 +30,7 @@ static inline uint64_t timer_at(const struct device_truth *truth, double time_ns
 	return exact - exact % truth->step_ns;
 }
 
-/* What the clock of a multiprocessor shows: each began at another time. */
+/* Reading of the clock of a multiprocessor: each began at another time. */
 static inline uint64_t clock_at(const struct device_truth *truth, uint32_t sm, double time_ns)
 {
 	return (uint64_t)(time_ns * truth->cycles_per_ns) + 1000003ull * sm * sm;

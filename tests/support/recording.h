@@ -11,7 +11,7 @@
 
 /*
  * A recording folder on the disk, and captures made for it with the real writer, one after the
- * other: begin, add what it is to hold, end. What a test does not say is left out.
+ * other: begin, add what it is to hold, end. Anything that a test does not say is left out.
  */
 struct recording {
 	char path[64];
@@ -27,7 +27,7 @@ void recording_release(struct recording *recording);
 void recording_begin(struct recording *recording, const char *name);
 
 /*
- * What most captures hold: that API calls are recorded, the pid, clocks that all show the same,
+ * Basics of most captures: that API calls are recorded, the pid, clocks that all show the same,
  * the strings and the shape below, a device, a context on it and a stream in it, and a ledger.
  */
 void recording_add_basics(struct recording *recording, uint32_t pid);

@@ -5,7 +5,7 @@
 #include "support/trace.h"
 
 /*
- * What most tests of a trace begin with: one program, of one thread, on one GPU with one stream,
+ * The begin of most tests of a trace: one program, of one thread, on one GPU with one stream,
  * and a kernel that it launches. For one file of tests; more of each comes with support/trace.h.
  */
 

@@ -84,7 +84,7 @@ struct trace_column {
 gt_id trace_sampled(struct gt_trace *trace, gt_id device, gt_time start_ns, gt_time step_ns,
                     const struct trace_column *columns, size_t column_count, size_t count);
 
-/* What an API call asked for of memory, also one that failed. kind: enum gt_memory_call_kind. */
+/* An API call's request about memory, also one that failed. kind: enum gt_memory_call_kind. */
 struct gt_memory_call *trace_memory_call(struct gt_trace *trace, gt_id api_call, gt_count kind,
                                          gt_size bytes, gt_code result);
 
@@ -114,7 +114,7 @@ gt_id trace_pci_gpu(struct gt_trace *trace, gt_id device, gt_id numa_node, const
 struct gt_gpu_pair *trace_gpu_pair(struct gt_trace *trace, gt_id from, gt_id to, gt_code nvlinks);
 
 /*
- * What a thread of a kernel told: kind: enum gt_device_kind. Values and the range around it are
+ * Event of a thread of a kernel; kind: enum gt_device_kind. Values and the range around it are
  * filled in by the caller; a multiprocessor has the blocks whose number, modulo four, it is.
  */
 struct gt_device_event *trace_device_event(struct gt_trace *trace, gt_id kernel, gt_count kind,

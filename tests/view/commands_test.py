@@ -22,12 +22,12 @@ GPUTRACE = os.path.realpath(sys.argv.pop(1))
 QUERY = HERE.parent / "importer" / "query.mjs"
 COMMANDS = json.loads((HERE.parents[1] / "viewer-assets" / "startup-commands.json").read_text())
 
-# What the UI itself calls groups (v55.3 to v58.2): plugins dev.perfetto.Gpu and dev.perfetto.GpuByProcess.
+# Names of groups in the UI itself (v55.3 to v58.2): plugins dev.perfetto.Gpu and dev.perfetto.GpuByProcess.
 NAMES_OF_THE_UI = ["GPU", "Hardware Queues", "Counters", "CUDA", "GPU 0", "Device #0", "Context #1"]
 # Groups of the hardware counters that run --counters samples, of which no recording here has any.
 SAMPLED = re.findall(r'^COUNTER\(\w+, "[^"]*", \w+, \w+, "([^"]+)"',
                      (HERE.parents[1] / "format" / "kinds" / "pm_counters.def").read_text(), re.MULTILINE)
-# What is in a trace, by the name that the UI shows.
+# Contents of a trace, by the name that the UI shows.
 NAMES = {
     "processes": "select name || ' ' || pid as name from process where pid > 0",
     "groups": "select distinct name from gpu_counter_group where name is not null",

@@ -434,7 +434,7 @@ class Browsers(Folder):
 
 
 class Links(unittest.TestCase):
-    """What export says of where to look, on terminals."""
+    """Words of export on where to look, on terminals."""
 
     def said_on_terminal(self, **variables):
         leader, follower = pty.openpty()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of gputrace view share: a running one, and what it says."""
+"""Shared by the tests of gputrace view: a running one, and its answers."""
 import http.client
 import os
 import pathlib
@@ -15,7 +15,7 @@ PATIENCE_S = 30
 UI_PORT = 9001
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "golden" / "captures"
-# Of whoever runs the tests; a browser would be opened, or a line more be said.
+# Variables of whoever runs the tests; a browser would be opened, or a line more be said.
 UNSET = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "SSH_CONNECTION", "NO_COLOR", "VTE_VERSION")
 
 

@@ -203,7 +203,7 @@ Test(advice, on_gaps_of_a_range_is_given_without_kernels_too)
 	done();
 }
 
-/* What is inside has four fifths of it, but less than a tenth of the recording. */
+/* The range inside has four fifths of it, but less than a tenth of the recording. */
 Test(advice, on_a_range_is_not_left_out_for_one_inside_that_is_not_told_of)
 {
 	gt_id outer;
@@ -620,7 +620,7 @@ Test(advice, is_sorted_by_what_is_wrong_and_then_by_gain)
 	done();
 }
 
-/* What an advice names has to be there: report, table and column. */
+/* The report, table and column that an advice names have to be there. */
 Test(advice, has_evidence_that_other_reports_have)
 {
 	scene_begin(2000000);

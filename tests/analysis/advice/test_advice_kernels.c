@@ -40,7 +40,7 @@ Test(advice, goes_by_counters_that_there_are)
 	}
 }
 
-/* What a hardware counter said of the kernel's launch. */
+/* A hardware counter's value for the kernel's launch. */
 static void measure(const char *name, double value)
 {
 	*gt_array_push(&trace.kernel_counters) = (struct gt_kernel_counter){
@@ -55,7 +55,7 @@ static void forget(void)
 	trace.kernel_counters.count = 0;
 }
 
-/* What block 0, 1, ... told, one range on a multiprocessor each: it ends so many ms after 1 ms. */
+/* Blocks 0, 1, ... told one range each, on a multiprocessor each; it ends so many ms after 1 ms. */
 static void tell(const double *ends_ms, gt_count count)
 {
 	for (gt_count i = 0; i < count; i++)
@@ -86,7 +86,7 @@ Test(advice, on_uneven_blocks_is_worth_what_is_waited_for_the_last)
 	done();
 }
 
-/* What a block of a kernel told, in a range that ends so many ms after the begin of the kernel. */
+/* Blocks of a kernel told a range each that ends so many ms after the begin of the kernel. */
 static void tell_of(gt_id kernel, const char *name, const double *ends_ms)
 {
 	const gt_time start_ns = trace.kernels.rows[kernel].start_ns - TRACE_START_NS;
@@ -549,8 +549,8 @@ Test(advice, on_memory_at_its_roof_is_that_there_is_nothing_to_gain)
 	done();
 }
 
-/* What copies gets less of the peak than what reads: 83.3 percent on an H200, which is all there
- * is. */
+/* A kernel that copies gets less of the peak than one that reads: 83.3 percent on an H200, which is
+ * all there is. */
 Test(advice, on_memory_goes_by_what_was_measured_for_such_traffic)
 {
 	begin(13200, 256);

@@ -478,7 +478,7 @@ Test(advice_units, on_gaps_in_ranges_look_at_each_gpu_from_its_begin)
 	done();
 }
 
-/* What another range asked for keeps the GPU busy, also where it is not shown. */
+/* Work of another range keeps the GPU busy, also where it is not shown. */
 Test(advice_units, on_gaps_in_ranges_go_by_all_work)
 {
 	struct gt_filter filter;
@@ -538,7 +538,7 @@ Test(advice_units, on_clocks_that_rise_is_not_worth_the_lowest)
 	done();
 }
 
-/* What was not read is not taken for what was. */
+/* Missing readings are not taken for readings. */
 Test(advice_units, on_clocks_says_of_how_much_they_are_not_known)
 {
 	const double clocks[] = {NAN, NAN, 990, 990, 990, 990, 990, 990, 990, 990, 990};
@@ -666,7 +666,7 @@ Test(advice_units, never_gain_more_than_the_recording)
 
 /* ---- rules that are asked for each GPU ---- */
 
-/* What a rule says of each GPU. */
+/* Number of rows that a rule has. */
 static size_t rows_of(const char *rule)
 {
 	size_t rows = 0;
@@ -756,7 +756,7 @@ Test(advice_units, say_what_they_lack_without_api_calls)
 	done();
 }
 
-/* Of one process chosen among eight: shares are of the window, and of it alone. */
+/* One process is chosen among eight: shares are of the window, and of it alone. */
 Test(advice_units, of_a_chosen_process_are_its_own)
 {
 	struct gt_filter filter;

@@ -8,7 +8,7 @@
 #include "model/names.h"
 #include "model/work/sync.h"
 
-/* What report summary says in words: the tables overview and stands_out. */
+/* The words of report summary: the tables overview and stands_out. */
 
 static struct gt_trace trace;
 static struct gt_result result;
@@ -177,7 +177,7 @@ Test(overview, says_what_one_source_noted_in_one_line)
 	end();
 }
 
-/* What two processes noted are two lines, also on one topic. */
+/* Notes of two processes are two lines, also on one topic. */
 Test(overview, says_what_each_process_noted_in_a_line_of_its_own)
 {
 	begin(1000);

@@ -761,7 +761,7 @@ static void expect_sums(uint64_t seed)
 	}
 }
 
-/* Of each kernel the least by which those off the path could end later. */
+/* Slack of each kernel: the least time by which its launches off the path could end later. */
 static void expect_slack(uint64_t seed, const struct span *spans, int count,
                          const struct sums *sums)
 {

@@ -175,7 +175,7 @@ Test(device_events, tells_multiprocessors_from_blocks)
 	scene_end();
 }
 
-/* Of the second launch, of 3000 ns, one writer takes 600: 100 + 600 of 1000 + 3000. */
+/* One writer takes 600 of the 3000 ns of the second launch: 100 + 600 of 1000 + 3000. */
 Test(device_events, shares_are_of_the_launches_that_have_the_range)
 {
 	scene_begin(20000);
@@ -264,7 +264,7 @@ Test(device_events, says_what_was_lost)
 	cr_expect(has_remark(&result, "Events that found no room and are lost: 1,234."));
 	cr_expect(has_remark(&result, "Events that later ones took the place of: 56."));
 	cr_expect(has_remark(&result, "or more than one: 7."));
-	/* What no kernel is known of is in no kernel's time. */
+	/* A range whose kernel is not known is in no kernel's time. */
 	expect_words(&result, "ranges", 3, "kernel", "(name not known)");
 	expect_unknown(&result, "ranges", 3, "share_percent");
 	cr_assert(eq(sz, row_count(&result, "kernels"), 1));
@@ -336,7 +336,7 @@ Test(device_events, refuses_a_launch_that_is_not_there)
 	scene_end();
 }
 
-/* What a damaged recording can hold must not overflow. */
+/* Times that a damaged recording can hold must not overflow. */
 Test(device_events, survives_any_times)
 {
 	static const gt_time times[] = {INT64_MIN, -5, 0, 1000, INT64_MAX};

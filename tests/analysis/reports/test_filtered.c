@@ -10,7 +10,7 @@
  * that did only that part.
  */
 
-/* What one step of the program does: a launch, a copy, a fill and a wait for them. */
+/* One step of the program: a launch, a copy, a fill and a wait for them. */
 struct step {
 	gt_time at_ns;
 	size_t process;
@@ -29,7 +29,7 @@ static const struct step steps[] = {
 
 enum { STEPS = sizeof(steps) / sizeof(steps[0]), LENGTH = 20000 };
 
-/* What is done of it; NULL: all. */
+/* The steps that are done; NULL: all. */
 struct part {
 	bool (*has)(const struct step *step);
 	bool kernels_only;

@@ -136,7 +136,7 @@ Test(gaps, say_what_the_host_did_meanwhile)
 	launch(560, 600, 700);
 	run_report(&result, "gaps", &trace);
 
-	/* Of the gap 200..600 cudaMemcpy took 60, cudaMalloc 250; other threads do not count. */
+	/* cudaMemcpy took 60 of the gap 200..600, cudaMalloc 250; other threads do not count. */
 	expect_count(&result, "largest_gaps", 0, "duration_ns", 400);
 	expect_words(&result, "largest_gaps", 0, "host_call", "cudaMalloc");
 	expect_count(&result, "largest_gaps", 0, "host_call_ns", 250);
@@ -217,7 +217,7 @@ Test(gaps, blame_no_call_that_explains_little_of_them)
 	launch(710, 800, 900);
 	run_report(&result, "gaps", &trace);
 
-	/* Of the gap 200..600 they took 119, 20 and, launching, 5. */
+	/* They took 119, 20 and, launching, 5 of the gap 200..600. */
 	expect_count(&result, "largest_gaps", 0, "duration_ns", 400);
 	expect_words(&result, "largest_gaps", 0, "host_call", "mostly no CUDA call");
 	expect_count(&result, "largest_gaps", 0, "host_call_ns", 144);
@@ -540,7 +540,7 @@ Test(gaps, leave_graphs_out_of_launch_latency)
 	scene_end();
 }
 
-/* What a kernel launched on the GPU has the call of that kernel, and not that call's latency. */
+/* A kernel launched on the GPU has its parent's call, and not that call's latency. */
 Test(gaps, leave_kernels_that_kernels_launched_out_of_launch_latency)
 {
 	scene_begin(100000);

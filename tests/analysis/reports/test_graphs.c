@@ -235,7 +235,7 @@ Test(graphs, say_how_long_launches_ran_and_what_is_lost)
 	expect_count(&result, "runs", 0, "total_ns", 180);
 }
 
-/* What is lost is of the launches whose path is known, however long the others take. */
+/* The loss is of the launches whose path is known, however long the others take. */
 Test(graphs, that_were_recorded_as_a_whole_now_and_then_lose_what_the_others_do)
 {
 	const gt_id exec = add_diamond();

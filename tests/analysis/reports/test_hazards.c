@@ -10,8 +10,8 @@
 #include "model/work/sync.h"
 
 /*
- * A program with two streams that are not blocking and the default stream. What each test gives the
- * streams is called at the time that it names, and runs a while later.
+ * A program with two streams that are not blocking and the default stream. The work that a test
+ * gives the streams is called at the time that it names, and runs a while later.
  */
 static struct gt_trace trace;
 static struct gt_result result;
@@ -316,7 +316,7 @@ Test(hazards, are_there_when_the_host_waited_for_the_wrong_stream)
 	look(1);
 }
 
-/* What the host knows when the call returns does not order what another thread asked for in it. */
+/* A wait orders work at its return, not work that another thread asks for during the call. */
 Test(hazards, are_there_while_the_host_still_waits)
 {
 	fill(first, 100, MEMORY);
@@ -550,7 +550,7 @@ Test(hazards, of_memory_that_another_stream_uses_before_it_is_there)
 	expect_words(&result, "hazards", 0, "earlier_stream", "13");
 }
 
-/* What was in the memory before is another's. */
+/* Earlier contents of the memory are another allocation's. */
 Test(hazards, are_none_between_what_used_memory_before_and_after_it_was_handed_out_again)
 {
 	const gt_id memory = allocate_ordered(first, 10);

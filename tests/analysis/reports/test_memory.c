@@ -493,7 +493,7 @@ static int64_t claimed_at(const char *moment, const char *claim)
 
 #define MS 1000000
 
-/* What is allocated and freed between two samples NVML does not see: its peak is another one. */
+/* NVML does not see memory allocated and freed between two samples: its peak is another one. */
 Test(memory, of_a_gpu_has_both_peaks_that_of_calls_and_that_of_nvml)
 {
 	const double used[] = {2000, 2000, 3000};
@@ -757,7 +757,7 @@ Test(memory, that_gputrace_took_has_a_line_of_its_own)
 	scene_end();
 }
 
-/* What its statistics say is older than the calls that gave it back. */
+/* Its statistics are older than the calls that gave it back. */
 Test(memory, of_a_pool_that_was_given_back_is_nobodys)
 {
 	const double used[] = {5000, 100};

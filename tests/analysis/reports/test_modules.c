@@ -29,7 +29,7 @@ static void end(void)
 
 TestSuite(modules, .init = begin, .fini = end);
 
-/* Of four functions; NAN: its load time is not known. */
+/* Has four functions; NAN: its load time is not known. */
 static struct gt_module *add_module(gt_wide hash, gt_time loaded_ns, double load_ns)
 {
 	struct gt_module *module = gt_array_push(&trace.modules);

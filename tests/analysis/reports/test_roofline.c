@@ -122,7 +122,7 @@ Test(roofline, knows_no_operations_where_tensor_cores_may_have_worked)
 	                 "its launches were profiled without") != NULL);
 }
 
-/* What tensor cores did, of a launch in which they worked. */
+/* Counters of tensor cores, of a launch in which they worked. */
 static void profile_tensor_cores(void)
 {
 	profile(2e9, 1e6);

@@ -183,7 +183,7 @@ Test(streams, kernels_that_overlap_on_one_stream_count_once)
 	end();
 }
 
-/* What ran beside a stream did so also where it is not shown itself. */
+/* Work beside a stream counts as such also where it is not shown itself. */
 Test(streams, that_are_chosen_overlap_with_those_that_are_not)
 {
 	struct gt_filter filter;

@@ -79,7 +79,7 @@ static void add_graph_trace(gt_time start_ns, gt_time end_ns)
 	};
 }
 
-/* Of what ran in it nothing is known: no kernel, and no copy, is counted. */
+/* The work in it is not known: no kernel, and no copy, is counted. */
 Test(busy, is_a_gpu_while_a_graph_runs_that_was_recorded_as_a_whole)
 {
 	struct gt_busy *devices;

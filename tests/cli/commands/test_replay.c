@@ -124,7 +124,7 @@ static struct test_bundle made;
 static char output[300];
 static struct gt_error problem;
 
-/* What was described. */
+/* Writes the described bundle. */
 static void write_it(void)
 {
 	test_bundle_end(&made);

@@ -143,7 +143,7 @@ Test(columns, break_a_word_that_is_wider_than_the_page)
 	free(text);
 }
 
-/* What is to be copied into a command line. */
+/* Options are to be copied into a command line. */
 Test(columns, keep_an_option_whole_where_the_page_has_room)
 {
 	char *text = wrapped("run --name=a,b,c or not", 12, 6);

@@ -81,7 +81,7 @@ Test(hyperlink, is_not_written_into_files)
 	(void)fclose(file);
 }
 
-/* What is said goes to standard error, wherever standard output goes. */
+/* The link goes to standard error, wherever standard output goes. */
 Test(hyperlink, is_not_said_into_a_file)
 {
 	const int out = dup(STDOUT_FILENO);

@@ -117,7 +117,7 @@ static void ignore(int signal)
 
 Test(process, forwards_what_others_send)
 {
-	/* What comes before the program is started must not end this test; the program, unlike
+	/* A signal before the program is started must not end this test; the program, unlike
 	   with SIG_IGN, gets the default back. */
 	const struct sigaction harmless = {.sa_handler = ignore, .sa_flags = SA_RESTART};
 	const pid_t self = getpid();

@@ -12,7 +12,7 @@ struct entry {
 	uint64_t value;
 };
 
-/* What the sentence is for these classes; the list ends with a name of NULL. */
+/* Expects this sentence for these classes; the list ends with a name of NULL. */
 static void expect_sentence(const struct entry *entries, bool clean, const char *expected)
 {
 	struct gt_trace trace;

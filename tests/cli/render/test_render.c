@@ -137,7 +137,7 @@ Test(render, writes_no_row_of_csv_that_looks_like_a_separator)
 	gt_result_release(&result);
 }
 
-/* Of a table with this name, in a style. */
+/* Text of a table with this name, in a style. */
 static char *render_name(enum gt_style style, const char *name)
 {
 	const struct gt_rendering rendering = {.style = style, .limit = UINT64_MAX};

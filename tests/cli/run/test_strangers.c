@@ -69,7 +69,7 @@ static size_t strangers_with(char *const *environment)
 	posix_spawn_file_actions_addclose(&actions, to[1]);
 	cr_assert(eq(int, posix_spawn(&pid, program, &actions, NULL, argv, environment), 0));
 	posix_spawn_file_actions_destroy(&actions);
-	/* What it says shows that it is at work. */
+	/* Its answer shows that it is at work. */
 	cr_assert(eq(long, (long)write(to[1], &byte, 1), 1));
 	cr_assert(eq(long, (long)read(from[0], &byte, 1), 1));
 	count = strangers_among(pid);

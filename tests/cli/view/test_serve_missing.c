@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is built in place of cli/view/serve.c where there is no libmicrohttpd. */
+/* The file that is built in place of cli/view/serve.c where there is no libmicrohttpd. */
 #include "cli/view/serve_missing.c"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "support/capture.h"
 #include "support/check.h"
 
-/* What is read of a cubin of nvcc's, beside what ptxas says of the same code (tests/cubins). */
+/* Facts read from a cubin of nvcc's, beside those of ptxas on the same code (tests/cubins). */
 
 static struct gt_content content;
 static struct gt_cubin cubin;

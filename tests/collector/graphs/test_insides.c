@@ -104,7 +104,7 @@ static void run_node(uint32_t index, uint64_t at, uint32_t correlation)
 	              .context = CONTEXT, .stream = STREAM);
 }
 
-/* Of the kernel that starts then. */
+/* The kernel that starts then. */
 static const struct gt_kernel *kernel_at(gt_time start_ns)
 {
 	gt_array_each(const struct gt_kernel, kernel, &trace.kernels)

@@ -5,7 +5,7 @@
 #include "support/check.h"
 #include "support/recording.h"
 
-/* What launches of graphs with nodes that allocate and free become, through all stages. */
+/* Launches of graphs with nodes that allocate and free, through all stages. */
 
 enum {
 	THREAD = 100,

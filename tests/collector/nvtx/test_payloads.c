@@ -179,7 +179,7 @@ Test(payloads, may_lie_about_the_length_of_arrays)
 	            "[{\"count\":4294967295,\"all\":[1],\"none\":\"0x\"}]");
 }
 
-/* What contains itself comes to an end. */
+/* A schema that contains itself comes to an end. */
 Test(payloads, of_schemas_that_are_damaged_are_bounded, .timeout = 60)
 {
 	add_schema(STRUCT, 1, 0);

@@ -177,7 +177,7 @@ Test(correlate, finds_what_a_search_finds)
 	}
 }
 
-/* What order of writing, and into which process's capture, does not matter. */
+/* The order of writing, and the process whose capture has it, do not matter. */
 Test(correlate, joins_records_that_came_late)
 {
 	struct recording recording;

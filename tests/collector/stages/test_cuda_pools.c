@@ -117,7 +117,7 @@ Test(cuda_pools, have_no_counters_of_another_process)
 	}
 }
 
-/* What both saw of one GPU is shown once, which makes other numbers of all series behind it. */
+/* Series of one GPU that both have are shown once, which renumbers all series behind them. */
 Test(cuda_pools, keep_their_counters_where_two_processes_watched_one_gpu)
 {
 	for (uint32_t pid = 2; pid < 5; pid++) {

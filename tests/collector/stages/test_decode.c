@@ -785,7 +785,7 @@ Test(decode, says_nothing_about_an_arena_that_was_never_used)
 	gt_trace_release(&trace);
 }
 
-/* What a recording may take, by what its one file holds; see collector/decode/decoder.h. */
+/* Memory that a recording may take, by the size of its file; see collector/decode/decoder.h. */
 static size_t room_of_capture(void)
 {
 	return GT_ROOM_BASE + GT_ROOM_SHARE * recording.capture.size;

@@ -81,7 +81,7 @@ Test(device_clocks, follow_a_drift)
 
 /*
  * As with a kernel that stays: between those at the begin and the one at the end another one ran
- * beside it and took 30 us. What the others know of its moment is not lost.
+ * beside it and took 30 us. The others' bounds of its moment are not lost.
  */
 Test(device_clocks, are_as_good_where_a_kernel_took_long)
 {

@@ -507,7 +507,7 @@ Test(device_events, are_told_by_time_where_numbers_differ)
 	}
 }
 
-/* What has another shape, or another context, cannot have written them. */
+/* A launch of another shape, or in another context, cannot have written them. */
 Test(device_events, go_by_shape_and_context)
 {
 	struct device_writer writer = writer_of(5, 0, 0);
@@ -640,7 +640,7 @@ Test(device_events, without_calibration_are_left_out)
 	cr_expect(eq(u32, trace.device_rings.rows[0].flags, 1));
 }
 
-/* What is told of its life says nothing of its counts, in whatever order it comes. */
+/* Records of its life say nothing of its counts, in whatever order they come. */
 Test(device_events, have_a_ring_from_when_it_was_made_until_its_context_ends)
 {
 	const struct gt_device_ring *ring;

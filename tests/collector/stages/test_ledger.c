@@ -232,7 +232,7 @@ Test(ledger, does_not_say_0_launches_of_a_file_that_is_cut)
 	gt_trace_release(&trace);
 }
 
-/* What says whether calls were recorded is lost, and the calls are not. */
+/* The record of whether calls were recorded is lost, and the calls are not. */
 Test(ledger, counts_the_launches_that_a_file_has_which_does_not_say)
 {
 	struct gt_trace trace;
@@ -428,7 +428,7 @@ Test(ledger, counts_no_work_as_timed_whose_times_cannot_be_right)
 	gt_trace_release(&trace);
 }
 
-/* What a process was killed in the middle of: no kernel, and yet something is missing. */
+/* Work in the middle of which a process was killed: no kernel, and yet something is missing. */
 Test(ledger, is_not_clean_where_only_copies_and_fills_did_not_end)
 {
 	struct gt_ledger_state state;

@@ -78,7 +78,7 @@ Test(modules, that_a_call_inside_of_a_call_loads_are_the_outer_ones)
 	gt_trace_release(&trace);
 }
 
-/* What gputrace did with the first is no part of loading the second. */
+/* gputrace's own work on the first is no part of loading the second. */
 Test(modules, of_one_call_were_loaded_one_after_the_other)
 {
 	struct gt_trace trace;

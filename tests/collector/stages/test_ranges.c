@@ -360,7 +360,7 @@ Test(ranges, that_are_told_later_neither_hold_others_nor_end_them)
 	cr_expect(eq(u64, ledger_of(&trace, "ranges_unopened"), 0));
 }
 
-/* What the program says of memory: a heap at 100, regions of it, and what is no proper use. */
+/* Statements of the program on memory: a heap at 100, its regions, and improper uses. */
 static void tell(uint64_t time, uint32_t kind, uint64_t handle, uint64_t heap, uint64_t bytes)
 {
 	recording_add(&recording, told_memory, .time_ns = time, .kind = kind, .handle = handle,

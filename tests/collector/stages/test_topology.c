@@ -141,7 +141,7 @@ Test(topology, of_one_node_has_everything_near_that)
 	gt_trace_release(&trace);
 }
 
-/* What a damaged or foreign file says of processes has no place. */
+/* Statements of a damaged or foreign file on processes have no place. */
 Test(topology, says_nothing_of_processes)
 {
 	struct gt_trace trace;

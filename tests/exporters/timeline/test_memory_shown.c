@@ -260,8 +260,8 @@ Test(memory_picked, picks_the_largest_those_at_the_peak_and_those_never_freed)
 		cr_assert(picked[row] == (row != 7), "row %u", row);
 	for (gt_id row = (gt_id)count - 10; row < count; row++)
 		cr_assert(picked[row], "row %u", row);
-	/* Of every tenth the first 5,000 go as far as row 49,990, but one is large; of every
-	 * hundredth as far as 499,900. */
+	/* The first 5,000 of every tenth go as far as row 49,990, but one is large; those of
+	 * every hundredth as far as 499,900. */
 	cr_expect(picked[40000] && picked[49980] && !picked[49991]);
 	cr_expect(picked[499800] && !picked[500100]);
 	cr_expect(lt(sz, count_picked(count, picked), 15000));

@@ -42,7 +42,7 @@ Test(thinned, of_one_time_keeps_the_last_and_a_higher_one_before)
 	gt_thinned_release(&thinned);
 }
 
-/* Of ten stretches of the first, each with a hundred changes between 1 and 10, one peak of 50. */
+/* Ten stretches of the first width have a hundred changes from 1 to 10 each, and one peak of 50. */
 Test(thinned, of_a_stretch_keeps_lowest_highest_and_last)
 {
 	const gt_time width_ns = 1000;

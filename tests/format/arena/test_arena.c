@@ -136,7 +136,7 @@ Test(arena, keeps_strings_of_any_length_and_numbers_them)
 	cr_expect(eq(int, gt_arena_next_string(&test.arena, &offset, &text, &size), 0));
 }
 
-/* What is in the capture makes room; ids go on, and what came first stays. */
+/* Strings in the capture make room; ids go on, and the first strings stay. */
 Test(arena, uses_its_heap_again_for_new_strings)
 {
 	struct gt_arena_header *header = test.arena.header;
@@ -270,7 +270,7 @@ Test(arena, of_another_version_is_named_as_such)
 	cr_expect(ne(ptr, strstr(err.text, "another version"), NULL), "%s", err.text);
 }
 
-/* What gt_arena_open says when one number of the header or of a slot is wrong. */
+/* Error of gt_arena_open when one number of the header or of a slot is wrong. */
 #define EXPECT_REFUSED(field, value)                                                               \
 	do {                                                                                       \
 		const uint64_t before = field;                                                     \

@@ -488,7 +488,7 @@ Test(drain, interns_shapes_across_buffers)
 	cr_expect(eq(sz, count, 6));
 }
 
-/* What a chunk refers to must stand before it: the process may die between any two. */
+/* Rows that a chunk refers to must stand before it: the process may die between any two. */
 static void expect_references_before_use(void)
 {
 	static bool shape_known[100000];

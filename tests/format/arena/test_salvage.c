@@ -864,7 +864,7 @@ Test(folder, that_is_not_there_is_an_error)
 	cr_expect(eq(int, gt_salvage_folder(folder, &result, &err), 0));
 }
 
-/* What an arena says is not believed where it would make a file of another name. */
+/* An arena is not believed where it would make a file of another name. */
 Test(folder, makes_no_file_but_the_capture_beside_the_arena)
 {
 	static const char another[] = "a.arena: it is of another capture than the one beside it";

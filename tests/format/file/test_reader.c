@@ -467,7 +467,7 @@ Test(reader, stops_where_texts_and_pairs_are_damaged)
 	}
 }
 
-/* Of a file of headers alone, each claims as much as it can of those behind it. */
+/* Each header of a file of headers alone claims as much as it can of those behind it. */
 Test(reader, looks_through_no_more_than_a_multiple_of_the_file)
 {
 	enum { CLAIMS = 4096 };

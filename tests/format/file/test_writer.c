@@ -221,7 +221,7 @@ Test(writer, leaves_a_readable_file_on_a_full_disk)
 		cr_assert(eq(int, capture_read(&reader, capture.bytes, capture.size, scratch), 0));
 		while (gt_reader_next(&reader, &chunk) > 0)
 			chunks++;
-		/* What the writer says it wrote is there, and the rest it counted. */
+		/* Chunks that the writer says it wrote are there, and it counted the rest. */
 		cr_expect(eq(u64, chunks, capture.writer.chunks), "limit %zu", limit);
 		cr_expect(
 			eq(u64, capture.writer.failed, 3 - chunks + (limit < GT_FILE_HEADER_SIZE)));

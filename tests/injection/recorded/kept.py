@@ -43,7 +43,7 @@ def is_same_each_time(texts):
 
 
 def cells_of_column(columns):
-    """Of one column in each run."""
+    """Cell of one column, given for each run."""
     hashes = [column.hashes() for column in columns]
     letters = [letter for letter in columns[0].letters if is_same_each_time([each[letter] for each in hashes])]
     if letters and all(column.says_nothing for column in columns):
@@ -68,7 +68,7 @@ def cells_of_table(name, runs):
 
 
 def cells_of(runs):
-    """Of a case: each table with its cells by column, and those of its rows."""
+    """Tables of a case: each with its cells by column, and those of its rows."""
     result = {}
     for name in sorted({name for tables in runs for name in tables}):
         if all(name in tables for tables in runs):
@@ -180,7 +180,7 @@ def lines_of_table(cases, name, columns):
 
 
 def leave_out_chance(cases):
-    """Of a column that was not the same each time in many cases nothing is kept in the others either."""
+    """A column that was not the same each time in many cases is not kept in the others either."""
     counts = {}
     for tables in cases.values():
         for name, (cells, _, _) in tables.items():

@@ -120,7 +120,7 @@ static void print_table(const struct gt_trace *trace, const struct gt_table *tab
 	}
 }
 
-/* Of each counter how often it was sampled, and what it was at first and at last. */
+/* Number of samples of each counter, and its first and last values. */
 static void print_samples(const struct gt_trace *trace)
 {
 	printf("= samples\tcounter:id:counters\tsamples:count:\tfirst:real:\tlast:real:\n");
@@ -160,7 +160,7 @@ static int print_tables(const char *recording)
 	return 0;
 }
 
-/* Of a capture its texts, by id, and which kinds of records it has. */
+/* Texts of a capture, by id, and the kinds of records that it has. */
 struct texts {
 	char *bytes[MOST_TEXTS];
 	uint32_t sizes[MOST_TEXTS];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is in a recording, as values that do not differ from run to run where nothing else does.
+"""Contents of a recording, as values that do not differ from run to run where nothing else does.
 
-A table is a list of columns and rows, as show_recording prints them. Of each column several features are digested:
+A table is a list of columns and rows, as show_recording prints them. Several features of each column are digested:
 
     a  all values, in their order
     m  all values, sorted: where rows come in another order each time
@@ -15,14 +15,14 @@ import hashlib
 import json
 import re
 
-# Of a table with more rows the others only count.
+# Further rows of a table only count.
 MOST_ROWS = 4000
 NOTHING = {"", "0", "-"}
 LETTERS = "amncz"
-# What a letter says, these say as well.
+# Letters that say part of what a letter says.
 IMPLIED = {"a": "mncz", "m": "cz", "n": "cz", "c": "z", "z": ""}
 
-# What the machine, its time or its load decide, not the program.
+# Columns that the machine, its time or its load decide, not the program.
 LEFT_OUT = re.compile(r"""
     processes\.(environment|host|kernel_release|architecture|cpus|capture) | devices\.host
     | pci_devices\.(host|path|cpus|numa_node|device) | gpu_pairs\.(from|to) | contexts\.memory_bytes
@@ -142,7 +142,7 @@ def kind_of(cells):
 
 
 def label(tables, target, row, depth=0):
-    """What a row is called, whichever number it has."""
+    """Name of a row, whichever number it has."""
     table = tables.get(target)
     if row in NOTHING - {"0"} or table is None or int(row) >= len(table.rows):
         return row

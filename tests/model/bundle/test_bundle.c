@@ -725,7 +725,7 @@ Test(bundle, tells_launches_of_graphs_and_the_step_that_was_chosen)
 
 Test(bundle, says_what_is_wrong_with_launches_of_graphs)
 {
-	/* Of a text that is changed everywhere, in steps from first to last. */
+	/* Errors of a text that is changed everywhere, in steps from first to last. */
 	static const struct {
 		struct change change;
 		int first;
@@ -848,7 +848,7 @@ Test(bundle, with_members_of_a_later_release_is_read_without_them)
 	free(text);
 }
 
-/* What docs/bundles.md shows is one. */
+/* The example in docs/bundles.md is one. */
 Test(bundle, of_the_documentation_is_one)
 {
 	char *page = document_read("bundles.md");

@@ -157,7 +157,7 @@ Test(excerpt, has_handles_where_steps_before_it_left_or_brought_them)
 	cr_assert(ne(ptr, (void *)(uintptr_t)handle_at(BUNDLE_X, 0), NULL), "of the copy");
 	cr_expect(eq(u32, handle_at(BUNDLE_X, 0)->object, 1));
 	cr_expect(excerpt.bundle.memory.rows[BUNDLE_X].handles);
-	/* What is as it was before the first step has its own alone. */
+	/* Memory as it was before the first step has its own handles alone. */
 	gt_excerpt_hold(&excerpt, BUNDLE_X, NULL, NULL);
 	gt_excerpt_hold(&excerpt, BUNDLE_Y, NULL, NULL);
 	gt_excerpt_settle(&excerpt);

@@ -364,7 +364,7 @@ static struct gt_launch_shape random_shape(unsigned *state, const struct gt_devi
 }
 
 /*
- * What shared_executed_bytes says for a launch whose carve-out preference is so many percent:
+ * shared_executed_bytes of a launch whose carve-out preference is so many percent:
  * the next size that the hardware has, large enough for one block.
  */
 static size_t configured(const struct gt_device *device, const cudaOccDeviceState *state,

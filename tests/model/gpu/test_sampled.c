@@ -127,7 +127,7 @@ Test(sampled, has_counters_of_hardware_alone)
 	expect_text(gt_sampled_group("lts__t_sectors.sum"), "Metrics");
 }
 
-/* What a damaged recording may say of lengths. */
+/* Lengths that a damaged recording may have. */
 Test(sampled, believes_no_length_that_cannot_be)
 {
 	static const double values[] = {1, 1, 1, 1};

@@ -60,7 +60,7 @@ Test(open_ranges, are_the_innermost_of_their_thread_at_a_moment)
 	cr_expect(eq(u32, gt_open_range(&ranges, GT_NONE, 250), GT_NONE));
 }
 
-/* Of two domains one may end before another that was begun after it. */
+/* A range may end before one of another domain that was begun after it. */
 Test(open_ranges, may_outlast_what_is_around_them)
 {
 	const gt_id first = add(THREAD, 100, 250, GT_NONE);

@@ -116,7 +116,7 @@ static void cut(struct scene *scene)
 	          "%s", scene->err.text);
 }
 
-/* What is left is the launch on this stream with all that belongs to it, named rightly. */
+/* The launch on this stream is left with all that belongs to it, named rightly. */
 static void expect_launch(const struct scene *scene, gt_count stream)
 {
 	const struct gt_trace *trace = &scene->trace;
@@ -876,7 +876,7 @@ Test(view, of_ranges_skips_the_first_of_each_path_and_thread)
 	scene_release(&scene);
 }
 
-/* What another thread does meanwhile is counted for itself. */
+/* Ranges of another thread meanwhile are counted for themselves. */
 Test(view, of_ranges_skips_the_first_of_each_thread)
 {
 	struct scene scene;

@@ -21,7 +21,7 @@ class Tensor:
 
 
 def operation(name, *inputs):
-    """What some function of torch does: a result, and a node of autograd where gradients go."""
+    """Does as some function of torch does: a result, and a node of autograd where gradients go."""
     _C._nvtx.launch(name)
     return Tensor(autograd.Node(name, [tensor.grad_fn for tensor in inputs]))
 

@@ -63,7 +63,7 @@ static float value(const struct bench *bench, int number)
 	return ((const float *)gputrace_buffer_host(bench->host))[number];
 }
 
-/* Of two events around it; the fake's work of one stream waits for another's as real work does. */
+/* Time between two events; the fake's work of one stream waits for another's as real work does. */
 static double elapsed(struct bench *bench, void *from, void *until)
 {
 	double ns = 0;

@@ -47,7 +47,7 @@ static const struct gt_layout_place *place(size_t index)
 	return &layout.places.rows[index];
 }
 
-/* What must hold of every layout: what is in it lies inside of what it is in, and apart. */
+/* Every layout must be sound: its parts lie inside of what they are in, and apart. */
 static void expect_sound(void)
 {
 	cr_assert(eq(sz, layout.places.count, bundle.memory.count));

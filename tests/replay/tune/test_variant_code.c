@@ -5,7 +5,7 @@
 #include "replay/tune/variant.h"
 #include "support/check.h"
 
-/* What ptxas made of fixed.ptx, and the PTX itself (tests/cubins). */
+/* The cubin that ptxas made of fixed.ptx, and the PTX itself (tests/cubins). */
 
 static struct gt_content load(const char *path)
 {

@@ -133,7 +133,7 @@ Test(rehearsal, lets_the_step_be_run_as_a_launch_is)
 	cr_expect(result.verified);
 }
 
-/* What is tried is the step's own: the steps before and after it run as they were recorded. */
+/* The variant is the step's alone: the steps before and after it run as they were recorded. */
 Test(rehearsal, tries_nothing_before_the_step)
 {
 	memcpy(options.variant.block, (const uint32_t[]){2048, 1, 1}, 3 * sizeof(uint32_t));

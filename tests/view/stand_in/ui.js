@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the UI of Perfetto (v55.3 to v58.2) does between its start and the moment it has a trace, no more:
 // its content policy, the arguments behind the '#', the search for a trace processor on port 9001, ?url=
-// and messages from other windows. What came of it stands in window.got or window.failed.
+// and messages from other windows. The result stands in window.got or window.failed.
 'use strict';
 
 const POLICY = `default-src 'self'; script-src 'self' 'unsafe-eval'; object-src 'none'; style-src 'self'

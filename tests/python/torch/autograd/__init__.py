@@ -37,7 +37,7 @@ class Node:
 
 
 class AccumulateGrad(Node):
-    """Of a parameter: it runs as soon as it can, and stays while the parameter does."""
+    """Node of a parameter: it runs as soon as it can, and stays while the parameter does."""
 
     def __init__(self, name):
         self.name = name
