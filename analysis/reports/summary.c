@@ -605,7 +605,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 const struct gt_report gt_report_summary = {
 	.name = "summary",
 	.summary =
-		"Contents of a recording, the GPUs' busiest work and whether anything is missing",
+		"Contents of a recording, the work that kept the GPUs busy and whether anything is missing",
 	.parameters = parameters,
 	.run = run,
 };

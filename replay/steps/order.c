@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/steps/parts.h"
 
-
 #include "base/error.h"
 #include "model/bundle/bundle.h"
 
