@@ -24,7 +24,7 @@ static bool launches_graphs(const struct gt_steps *steps)
 static bool *find_closed(const struct gt_steps *steps, uint32_t graph_count)
 {
 	uint32_t *recorded = gt_allocate_zeroed(steps->event_count, sizeof(*recorded));
-	bool *closed = gt_allocate_zeroed(graph_count, sizeof(*closed));
+	bool *closed = gt_allocate_zeroed(graph_count + 1, sizeof(*closed));
 
 	memset(closed, true, graph_count + 1);
 	for (size_t i = 0; i < steps->bundle->steps.count; i++) {
