@@ -351,7 +351,10 @@ static int end_forked_working(pid_t (*split)(void))
 	if (child == 0) {
 		launch_all();
 		synchronise();
-		exit(0);
+		/* Behind fork() locks are free; behind clone another thread may have the loader's. */
+		if (split == fork)
+			exit(0);
+		_exit(0);
 	}
 	(void)waitpid(child, &status, 0);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
