@@ -2,7 +2,6 @@
 #include "collector/captures.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "model/trace.h"
@@ -21,9 +20,8 @@ struct captures {
 
 static size_t *numbers(size_t count)
 {
-	size_t *rows = gt_allocate(count * sizeof(*rows));
+	size_t *rows = gt_allocate_zeroed(count, sizeof(*rows));
 
-	memset(rows, 0, count * sizeof(*rows));
 	return rows;
 }
 

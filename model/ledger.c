@@ -56,9 +56,8 @@ static bool is_of_unrecorded(const struct gt_trace *trace, const struct gt_ledge
 static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *state)
 {
 	const size_t known = trace->processes.count;
-	struct sums *sums = gt_allocate((known + 1) * sizeof(*sums));
+	struct sums *sums = gt_allocate_zeroed(known + 1, sizeof(*sums));
 
-	memset(sums, 0, (known + 1) * sizeof(*sums));
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		const struct gt_ledger_class *class =
 			gt_ledger_class_find(gt_trace_text(trace, row->name));
@@ -80,9 +79,8 @@ static void sum_classes(const struct gt_trace *trace, struct gt_ledger_state *st
 uint64_t *gt_ledger_sums(const struct gt_trace *trace)
 {
 	const size_t count = gt_strings_count(trace->strings);
-	uint64_t *sums = gt_allocate(count * sizeof(*sums));
+	uint64_t *sums = gt_allocate_zeroed(count, sizeof(*sums));
 
-	memset(sums, 0, count * sizeof(*sums));
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers)
 		if (row->name < count)
 			gt_count_add(&sums[row->name], row->value);

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/time/module_calls.h"
@@ -102,14 +101,6 @@ static void see_streams(struct gt_facts *facts, const struct gt_activity *activi
 	seen[stream] = true;
 }
 
-static uint64_t *new_counts(size_t count)
-{
-	uint64_t *counts = gt_allocate(count * sizeof(*counts));
-
-	memset(counts, 0, count * sizeof(*counts));
-	return counts;
-}
-
 /* Who asks when kernels ran: that takes memory for each of them. */
 static bool wants_work(const struct gt_facts *facts)
 {
@@ -123,10 +114,10 @@ static bool wants_work(const struct gt_facts *facts)
 static void init_devices(struct gt_facts *facts, size_t count)
 {
 	facts->busy = gt_busy_of_devices(facts->view);
-	facts->alone_ns = new_counts(count);
-	facts->of_default_stream = new_counts(count);
-	facts->of_other_streams = new_counts(count);
-	facts->default_streams = new_counts(count);
+	facts->alone_ns = gt_allocate_zeroed(count, sizeof(*facts->alone_ns));
+	facts->of_default_stream = gt_allocate_zeroed(count, sizeof(*facts->of_default_stream));
+	facts->of_other_streams = gt_allocate_zeroed(count, sizeof(*facts->of_other_streams));
+	facts->default_streams = gt_allocate_zeroed(count, sizeof(*facts->default_streams));
 	facts->idle = gt_allocate(count * sizeof(*facts->idle));
 	facts->work = gt_allocate(count * sizeof(*facts->work));
 	for (size_t i = 0; i < count; i++) {
@@ -149,15 +140,13 @@ static void see_activity(struct gt_facts *facts)
 {
 	const struct gt_trace *shown = facts->view->trace;
 	const size_t count = shown->devices.count;
-	struct gt_cover *covers = gt_allocate(count * sizeof(*covers));
+	struct gt_cover *covers = gt_allocate_zeroed(count, sizeof(*covers));
 	const struct gt_inside window = gt_window_of(facts->view);
-	bool *seen = gt_allocate(facts->calls.trace->streams.count * sizeof(*seen));
+	bool *seen = gt_allocate_zeroed(facts->calls.trace->streams.count, sizeof(*seen));
 	const bool keeps_work = wants_work(facts);
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	memset(covers, 0, count * sizeof(*covers));
-	memset(seen, 0, facts->calls.trace->streams.count * sizeof(*seen));
 	init_devices(facts, count);
 	gt_activity_walk_init(&walk, facts->calls.trace, GT_WORK_BUSY);
 	while (gt_activity_next(&walk, &activity)) {
@@ -210,9 +199,8 @@ static void see_calls(struct gt_facts *facts)
 {
 	const struct gt_trace *trace = facts->view->trace;
 	const size_t size = gt_strings_count(trace->strings);
-	uint64_t *of_function = gt_allocate(size * sizeof(*of_function));
+	uint64_t *of_function = gt_allocate_zeroed(size, sizeof(*of_function));
 
-	memset(of_function, 0, size * sizeof(*of_function));
 	gt_array_each(const struct gt_api_call, call, &trace->api_calls) {
 		see_failure(facts, call);
 		if (call->flags & GT_NESTED || call->function >= size ||

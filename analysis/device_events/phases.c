@@ -2,7 +2,6 @@
 #include "analysis/device_events/phases.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "analysis/spread.h"
 #include "model/index.h"
@@ -38,8 +37,7 @@ static void find_own(struct gt_device_phases *phases)
 	const struct gt_trace *trace = phases->trace;
 	const size_t count = trace->device_events.count;
 
-	phases->own_ns = gt_allocate((count + 1) * sizeof(*phases->own_ns));
-	memset(phases->own_ns, 0, (count + 1) * sizeof(*phases->own_ns));
+	phases->own_ns = gt_allocate_zeroed(count + 1, sizeof(*phases->own_ns));
 	for (size_t i = 0; i < count; i++) {
 		const struct gt_device_event *event = &trace->device_events.rows[i];
 

@@ -72,9 +72,8 @@ static void find_phases(struct drawing *drawing)
 	const struct gt_device_phases *phases = drawing->phases;
 	struct gt_device_picture *picture = drawing->picture;
 	const struct gt_device_writer *writer = phases->writers.rows.rows + drawing->launch->first;
-	uint64_t *own_ns = gt_allocate((phases->names.count + 1) * sizeof(*own_ns));
+	uint64_t *own_ns = gt_allocate_zeroed(phases->names.count + 1, sizeof(*own_ns));
 
-	memset(own_ns, 0, (phases->names.count + 1) * sizeof(*own_ns));
 	for (size_t i = 0; i < drawing->launch->count; i++, writer++)
 		for (size_t e = 0; e < writer->count; e++) {
 			const gt_id row = phases->writers.order[writer->first + e];

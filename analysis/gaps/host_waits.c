@@ -138,9 +138,8 @@ static void see_graphs_of_context(struct finder *finder, gt_id row)
 static void find_graph_streams(struct finder *finder)
 {
 	const struct gt_trace *trace = finder->trace;
-	bool *found = gt_allocate((trace->streams.count + 1) * sizeof(*found));
+	bool *found = gt_allocate_zeroed(trace->streams.count + 1, sizeof(*found));
 
-	memset(found, 0, (trace->streams.count + 1) * sizeof(*found));
 	gt_array_each(const struct gt_graph_trace, graph, &trace->graph_traces) {
 		if (graph->stream >= trace->streams.count || found[graph->stream])
 			continue;
@@ -224,9 +223,8 @@ static int by_context_and_time(const void *a, const void *b)
 static void find_host_copies(struct finder *finder)
 {
 	const struct gt_trace *trace = finder->trace;
-	bool *blocking = gt_allocate(trace->api_calls.count * sizeof(*blocking));
+	bool *blocking = gt_allocate_zeroed(trace->api_calls.count, sizeof(*blocking));
 
-	memset(blocking, 0, trace->api_calls.count * sizeof(*blocking));
 	gt_array_each(const struct gt_sync, sync, &trace->syncs)
 		if (sync->kind == GT_SYNC_BLOCKING_COPY && sync->api_call < trace->api_calls.count)
 			blocking[sync->api_call] = true;
@@ -302,8 +300,7 @@ static void finder_init(struct finder *finder, const struct gt_trace *trace, uin
 		const size_t size =
 			finder->devices[i].all.stretches.count * sizeof(*finder->charged[i]);
 
-		finder->charged[i] = gt_allocate(size + 1);
-		memset(finder->charged[i], 0, size + 1);
+		finder->charged[i] = gt_allocate_zeroed(size + 1, 1);
 	}
 	gt_thread_calls_init(&finder->calls, trace);
 	gt_stream_order_init_whole(&finder->order, trace);

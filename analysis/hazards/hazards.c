@@ -750,9 +750,8 @@ static void want(const struct gt_trace *trace, bool *wanted, gt_id stream)
 static void init_clocks(struct finder *finder)
 {
 	const struct gt_trace *trace = finder->trace;
-	bool *wanted = gt_allocate(trace->streams.count + 1);
+	bool *wanted = gt_allocate_zeroed(trace->streams.count + 1, 1);
 
-	memset(wanted, 0, trace->streams.count + 1);
 	gt_array_each(const struct use, use, &finder->uses)
 		want(trace, wanted, use->shown.stream);
 	gt_array_each(const struct gt_sync, sync, &trace->syncs)

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/groups.h"
@@ -148,8 +147,7 @@ void gt_add_first_launches(struct gt_result *result, const struct gt_trace *trac
 	functions = first.functions.count;
 	gt_groups_init(&first.later, functions);
 	gt_groups_init(&first.later_host, functions);
-	first.rows = gt_allocate(functions * sizeof(*first.rows));
-	memset(first.rows, 0, functions * sizeof(*first.rows));
+	first.rows = gt_allocate_zeroed(functions, sizeof(*first.rows));
 	count_launches(trace, &first, false);
 	gt_groups_begin(&first.later);
 	gt_groups_begin(&first.later_host);

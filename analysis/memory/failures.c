@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/memory/failures.h"
 
-#include <string.h>
-
 #include "analysis/memory/totals.h"
 #include "model/kinds/memory.h"
 #include "model/memory/use.h"
@@ -44,12 +42,11 @@ static size_t fill_in(struct gt_memory_failures *failures, const struct gt_trace
 static void look_around(struct gt_memory_failures *failures, const struct gt_view *view)
 {
 	const struct gt_trace *trace = view->trace;
-	uint64_t *live = gt_allocate((trace->devices.count + 1) * sizeof(*live));
+	uint64_t *live = gt_allocate_zeroed(trace->devices.count + 1, sizeof(*live));
 	struct gt_memory_use use;
 	struct gt_memory_step step;
 	size_t next = 0;
 
-	memset(live, 0, (trace->devices.count + 1) * sizeof(*live));
 	gt_memory_use_init(&use, view);
 	while (gt_memory_use_next(&use, &step) == 1) {
 		const struct gt_memory_holder *holder = &use.holders.rows[step.holder];

@@ -126,9 +126,8 @@ void gt_memory_origins_add_block(struct gt_memory_origins *origins, gt_id row)
 static uint64_t *add_allocations(struct gt_memory_origins *origins, gt_id device, gt_time at_ns)
 {
 	const struct gt_trace *trace = origins->trace;
-	uint64_t *carried = gt_allocate((trace->pools.count + 1) * sizeof(*carried));
+	uint64_t *carried = gt_allocate_zeroed(trace->pools.count + 1, sizeof(*carried));
 
-	memset(carried, 0, (trace->pools.count + 1) * sizeof(*carried));
 	for (size_t i = 0; i < trace->allocations.count; i++) {
 		const struct gt_allocation *allocation = &trace->allocations.rows[i];
 		const uint64_t bytes = gt_memory_bytes_on(allocation, device);

@@ -157,10 +157,9 @@ static struct carried *carry(const struct gt_view *view, struct gt_memory_use *u
                              const gt_id *carriers)
 {
 	const size_t count = view->trace->pools.count;
-	struct carried *rows = gt_allocate((count + 1) * sizeof(*rows));
+	struct carried *rows = gt_allocate_zeroed(count + 1, sizeof(*rows));
 	struct gt_memory_step step;
 
-	memset(rows, 0, (count + 1) * sizeof(*rows));
 	gt_memory_use_rewind(use);
 	while (gt_memory_use_next(use, &step) == 1) {
 		struct carried *row;
@@ -312,9 +311,8 @@ static void take_carriers(const struct carried *carried, struct gt_pool_figures 
 static void take_requested(const struct gt_view *view, struct gt_pool_figures *figures)
 {
 	const struct gt_trace *trace = view->trace;
-	double *sums = gt_allocate((trace->pools.count + 1) * sizeof(*sums));
+	double *sums = gt_allocate_zeroed(trace->pools.count + 1, sizeof(*sums));
 
-	memset(sums, 0, (trace->pools.count + 1) * sizeof(*sums));
 	for (size_t i = 0; i < trace->pool_blocks.count; i++) {
 		const struct gt_pool_block *row = &trace->pool_blocks.rows[i];
 

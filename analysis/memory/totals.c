@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/memory/totals.h"
 
-#include <string.h>
-
 #include "base/array.h"
 #include "base/sums.h"
 #include "model/allocations.h"
@@ -30,9 +28,8 @@ bool gt_memory_holder_is_on_device(const struct gt_memory_holder *holder)
 
 static struct gt_memory_total *new_totals(size_t count)
 {
-	struct gt_memory_total *totals = gt_allocate((count + 1) * sizeof(*totals));
+	struct gt_memory_total *totals = gt_allocate_zeroed(count + 1, sizeof(*totals));
 
-	memset(totals, 0, (count + 1) * sizeof(*totals));
 	return totals;
 }
 

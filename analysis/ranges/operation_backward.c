@@ -327,8 +327,7 @@ void gt_operations_call_backward(struct gt_operation_totals *totals,
 	list_forwards(&backward);
 	list_parts(&backward);
 	backward.open = gt_operation_new_ids(totals->rows.count);
-	backward.seen = gt_allocate((totals->rows.count + 1) * sizeof(*backward.seen));
-	memset(backward.seen, 0, (totals->rows.count + 1) * sizeof(*backward.seen));
+	backward.seen = gt_allocate_zeroed(totals->rows.count + 1, sizeof(*backward.seen));
 	for (size_t i = 0; i < backward.parts.count; i++)
 		add_part(&backward, i);
 	add_runs(&backward);

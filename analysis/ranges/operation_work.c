@@ -279,9 +279,8 @@ static void name_kernels(struct work *work)
 
 static void *new_zeros(size_t size)
 {
-	void *zeros = gt_allocate(size + 1);
+	void *zeros = gt_allocate_zeroed(size + 1, 1);
 
-	memset(zeros, 0, size + 1);
 	return zeros;
 }
 

@@ -284,8 +284,7 @@ static size_t *count_sizes(const struct gt_kernel_places *places)
 	for (size_t i = 0; i < places->count; i++)
 		if (gt_kernel_place(places, i)->group >= most)
 			most = gt_kernel_place(places, i)->group + 1;
-	counts = gt_allocate(most * sizeof(*counts));
-	memset(counts, 0, most * sizeof(*counts));
+	counts = gt_allocate_zeroed(most, sizeof(*counts));
 	for (size_t i = 0; i < places->count; i++)
 		counts[gt_kernel_place(places, i)->group]++;
 	return counts;
@@ -570,12 +569,10 @@ static void add_remarks(struct gt_result *result, const struct gt_traffic_facts 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
-	const size_t size = view->trace->devices.count * sizeof(struct device_sum);
-	struct device_sum *sums = gt_allocate(size);
+	struct device_sum *sums = gt_allocate_zeroed(view->trace->devices.count, sizeof(*sums));
 	struct gt_traffic_facts facts;
 
 	(void)err;
-	memset(sums, 0, size);
 	gt_traffic_init(&facts, view);
 	add_kernels(result, &facts, arguments, sums);
 	add_sizes(result, &facts, arguments);

@@ -205,9 +205,8 @@ struct tally {
 
 static uint64_t *new_counts(size_t count)
 {
-	uint64_t *counts = gt_allocate(count * sizeof(*counts));
+	uint64_t *counts = gt_allocate_zeroed(count, sizeof(*counts));
 
-	memset(counts, 0, count * sizeof(*counts));
 	return counts;
 }
 
@@ -230,8 +229,7 @@ static void tally_init(struct tally *tally, const struct gt_trace *trace, enum g
 	tally->unfinished_of = new_counts(tally->groups.count);
 	tally->profiled_of = new_counts(tally->groups.count);
 	tally->first_of = new_counts(tally->groups.count);
-	tally->slowed_of = gt_allocate(tally->groups.count * sizeof(*tally->slowed_of));
-	memset(tally->slowed_of, 0, tally->groups.count * sizeof(*tally->slowed_of));
+	tally->slowed_of = gt_allocate_zeroed(tally->groups.count, sizeof(*tally->slowed_of));
 	gt_throttles_init(&tally->throttles, trace);
 	gt_launch_uses_init(&tally->uses, trace);
 }

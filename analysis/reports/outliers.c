@@ -161,12 +161,11 @@ static void add_outlier(struct tally *tally, gt_id row, bool first)
 static void find_outliers(struct tally *tally)
 {
 	const struct gt_trace *trace = tally->trace;
-	const size_t size = (trace->kernels.count + 1) * sizeof(*tally->outlier_of);
 	struct gt_first_launches first;
 
 	gt_first_launches_init(&first, trace, &tally->functions);
-	tally->outlier_of = gt_allocate(size);
-	memset(tally->outlier_of, 0, size);
+	tally->outlier_of =
+		gt_allocate_zeroed(trace->kernels.count + 1, sizeof(*tally->outlier_of));
 	for (size_t i = 0; i < trace->kernels.count; i++) {
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
 

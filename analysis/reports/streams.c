@@ -168,9 +168,8 @@ static uint64_t uses_of(const struct use *use)
 static uint64_t *count_streams(const struct tally *tally)
 {
 	const size_t devices = tally->trace->devices.count;
-	uint64_t *used = gt_allocate((devices + 1) * sizeof(*used));
+	uint64_t *used = gt_allocate_zeroed(devices + 1, sizeof(*used));
 
-	memset(used, 0, (devices + 1) * sizeof(*used));
 	for (size_t i = 0; i < tally->trace->streams.count; i++) {
 		const gt_id device = gt_stream_device(tally->trace, (gt_id)i);
 

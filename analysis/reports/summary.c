@@ -433,10 +433,9 @@ static void add_loss(struct gt_result *result, const struct gt_ledger_class *cla
 static void add_ledger(const struct gt_trace *trace, struct gt_result *result)
 {
 	const size_t size = gt_strings_count(trace->strings);
-	bool *seen = gt_allocate(size * sizeof(*seen));
+	bool *seen = gt_allocate_zeroed(size, sizeof(*seen));
 	uint64_t *sums = gt_ledger_sums(trace);
 
-	memset(seen, 0, size * sizeof(*seen));
 	gt_result_begin(result, "ledger", ledger_headings, GT_COUNT_OF(ledger_headings));
 	gt_result_whole(result);
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {

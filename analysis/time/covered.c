@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/time/covered.h"
 
-#include <string.h>
-
 #include "base/search.h"
 #include "model/work/activity.h"
 #include "model/work/unmeasured.h"
@@ -114,12 +112,11 @@ struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace)
 	struct gt_unmeasured unmeasured;
 	const struct gt_interval *held;
 	size_t next = 0;
-	struct gt_covered_device *devices = gt_allocate(trace->devices.count * sizeof(*devices));
+	struct gt_covered_device *devices =
+		gt_allocate_zeroed(trace->devices.count, sizeof(*devices));
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	if (trace->devices.count)
-		memset(devices, 0, trace->devices.count * sizeof(*devices));
 	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
 	gt_unmeasured_init(&unmeasured, trace);
 	while (gt_activity_next(&walk, &activity)) {

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/result.h"
@@ -152,13 +151,9 @@ static void add_use(struct gt_result *result, const struct gt_trace *trace, gt_i
 
 void gt_add_event_use(struct gt_result *result, const struct gt_trace *trace)
 {
-	const size_t courses_bytes = (trace->events.count + 1) * sizeof(struct course);
-	const size_t uses_bytes = (trace->processes.count + 1) * sizeof(struct use);
-	struct course *courses = gt_allocate(courses_bytes);
-	struct use *uses = gt_allocate(uses_bytes);
+	struct course *courses = gt_allocate_zeroed(trace->events.count + 1, sizeof(*courses));
+	struct use *uses = gt_allocate_zeroed(trace->processes.count + 1, sizeof(*uses));
 
-	memset(courses, 0, courses_bytes);
-	memset(uses, 0, uses_bytes);
 	follow(trace, courses, uses);
 	ask(trace, courses, uses);
 	sum_up(trace, courses, uses);

@@ -84,8 +84,7 @@ static void find_ranges_of_threads(struct gt_path_account *account)
 
 	account->ranges_of_threads =
 		gt_allocate((trace->ranges.count + 1) * sizeof(*account->ranges_of_threads));
-	account->first_range = gt_allocate((threads + 1) * sizeof(*account->first_range));
-	memset(account->first_range, 0, (threads + 1) * sizeof(*account->first_range));
+	account->first_range = gt_allocate_zeroed(threads + 1, sizeof(*account->first_range));
 	gt_array_each(const struct gt_range, range, &trace->ranges)
 		if (range->thread < threads)
 			account->first_range[range->thread]++;

@@ -238,10 +238,8 @@ struct declared {
 static struct declared *gather_declared(struct gt_traffic_facts *facts,
                                         const struct gt_sampled_groups *groups)
 {
-	const size_t size = facts->declarations.list.count * sizeof(struct declared);
-	struct declared *all = gt_allocate(size);
+	struct declared *all = gt_allocate_zeroed(facts->declarations.list.count, sizeof(*all));
 
-	memset(all, 0, size);
 	for (gt_id i = 0; i < facts->trace->kernels.count; i++) {
 		const gt_id row = facts->declarations.of_kernel[i];
 

@@ -373,9 +373,8 @@ static void add_memory(struct gt_result *result, const struct gt_trace *trace)
 static void add_libraries(struct gt_result *result, const struct gt_trace *trace)
 {
 	const size_t count = gt_strings_count(trace->strings);
-	struct sum_of_kind *sums = gt_allocate(count * sizeof(*sums));
+	struct sum_of_kind *sums = gt_allocate_zeroed(count, sizeof(*sums));
 
-	memset(sums, 0, count * sizeof(*sums));
 	gt_array_each(const struct gt_allocation, allocation, &trace->allocations) {
 		if (allocation->library >= count)
 			continue;
@@ -433,10 +432,9 @@ static bool has_samples(const struct gt_trace *trace)
 static void add_ledger(struct gt_result *result, const struct gt_trace *trace)
 {
 	const size_t count = gt_strings_count(trace->strings);
-	bool *seen = gt_allocate(count * sizeof(*seen));
+	bool *seen = gt_allocate_zeroed(count, sizeof(*seen));
 	uint64_t *sums = gt_ledger_sums(trace);
 
-	memset(seen, 0, count * sizeof(*seen));
 	gt_result_begin(result, "ledger", ledger_headings, GT_COUNT_OF(ledger_headings));
 	gt_result_whole(result);
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {

@@ -248,9 +248,8 @@ static gt_id exec_with_number(struct gt_graph_linker *linker, gt_id process, gt_
 void gt_graph_execs_add_of_calls(struct gt_graph_linker *linker)
 {
 	struct gt_trace *trace = linker->trace;
-	gt_count *numbers = gt_allocate(trace->api_calls.count * sizeof(*numbers));
+	gt_count *numbers = gt_allocate_zeroed(trace->api_calls.count, sizeof(*numbers));
 
-	memset(numbers, 0, trace->api_calls.count * sizeof(*numbers));
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
 		if (kernel->graph && kernel->api_call < trace->api_calls.count)
 			numbers[kernel->api_call] = kernel->graph;

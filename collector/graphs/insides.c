@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/search.h"
@@ -171,10 +170,9 @@ static void check(const struct gt_graph_insides *insides, gt_id stream, gt_wide 
 static void drop_contradicted(struct gt_graph_insides *insides)
 {
 	const struct gt_trace *trace = insides->trace;
-	bool *is_wrong = gt_allocate(trace->graph_execs.count * sizeof(*is_wrong));
+	bool *is_wrong = gt_allocate_zeroed(trace->graph_execs.count, sizeof(*is_wrong));
 	size_t kept = 0;
 
-	memset(is_wrong, 0, trace->graph_execs.count * sizeof(*is_wrong));
 	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
 		check(insides, kernel->stream, kernel->graph_node, is_wrong);
 	gt_array_each(const struct gt_copy, copy, &trace->copies)
@@ -194,8 +192,7 @@ struct gt_graph_insides *gt_graph_insides_new(const struct gt_trace *trace)
 	struct search search = {.insides = insides};
 
 	*insides = (struct gt_graph_insides){.trace = trace};
-	search.is_seen = gt_allocate(trace->graphs.count * sizeof(*search.is_seen));
-	memset(search.is_seen, 0, trace->graphs.count * sizeof(*search.is_seen));
+	search.is_seen = gt_allocate_zeroed(trace->graphs.count, sizeof(*search.is_seen));
 	find_members(&search);
 	if (search.graphs.count > 0)
 		gt_array_each(const struct gt_graph, graph, &trace->graphs)

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/search.h"
 #include "model/kinds/memory.h"
@@ -139,8 +138,7 @@ static void measure(struct finder *finder)
 {
 	const struct gt_trace *trace = finder->trace;
 
-	finder->spans = gt_allocate((trace->api_calls.count + 1) * sizeof(*finder->spans));
-	memset(finder->spans, 0, (trace->api_calls.count + 1) * sizeof(*finder->spans));
+	finder->spans = gt_allocate_zeroed(trace->api_calls.count + 1, sizeof(*finder->spans));
 #define STRETCH(type, rows)                                                                        \
 	gt_array_each(const type, row, &trace->rows)                                               \
 		stretch(finder, row->api_call, row->flags,                                         \

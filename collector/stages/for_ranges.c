@@ -289,12 +289,11 @@ static struct edge *make_edges(const struct finder *finder, size_t *count)
 static void find_moments(struct finder *finder)
 {
 	const size_t threads = finder->trace->threads.count;
-	int64_t *open = gt_allocate((threads + 1) * sizeof(*open)); /* ranges, by thread */
+	int64_t *open = gt_allocate_zeroed(threads + 1, sizeof(*open)); /* ranges, by thread */
 	size_t count;
 	struct edge *edges = make_edges(finder, &count);
 	struct moment now = {0};
 
-	memset(open, 0, (threads + 1) * sizeof(*open));
 	for (size_t i = 0; i < count; i++) {
 		const struct edge *edge = &edges[i];
 		const int64_t before = open[edge->thread];
@@ -403,29 +402,22 @@ static void tell_blocks(struct finder *finder)
 
 /* ---- all of it ---- */
 
-static void *zeroes(size_t count, size_t size)
-{
-	void *rows = gt_allocate((count + 1) * size);
-
-	memset(rows, 0, (count + 1) * size);
-	return rows;
-}
-
 static bool init(struct finder *finder)
 {
 	const struct gt_trace *trace = finder->trace;
 	const size_t count = trace->ranges.count;
 	bool any = false;
 
-	finder->processes = zeroes(trace->processes.count, sizeof(*finder->processes));
+	finder->processes =
+		gt_allocate_zeroed(trace->processes.count + 1, sizeof(*finder->processes));
 	gt_array_each(const struct gt_thread, thread, &trace->threads)
 		if (thread->process < trace->processes.count)
 			any = ++finder->processes[thread->process].threads > 1 || any;
 	if (count == 0 || !any)
 		return false;
-	finder->threads = zeroes(trace->threads.count, sizeof(*finder->threads));
-	finder->bits = zeroes(count, sizeof(*finder->bits));
-	finder->sequences = zeroes(count, sizeof(*finder->sequences));
+	finder->threads = gt_allocate_zeroed(trace->threads.count + 1, sizeof(*finder->threads));
+	finder->bits = gt_allocate_zeroed(count + 1, sizeof(*finder->bits));
+	finder->sequences = gt_allocate_zeroed(count + 1, sizeof(*finder->sequences));
 	finder->forward_by = gt_allocate(count * sizeof(*finder->forward_by));
 	memset(finder->forward_by, 0xff, count * sizeof(*finder->forward_by));
 	gt_open_ranges_init(&finder->open, trace);

@@ -167,9 +167,8 @@ static void find_origins(struct gt_trace *trace)
 {
 	struct gt_graph_node *rows = trace->graph_nodes.rows;
 	const size_t count = trace->graph_nodes.count;
-	bool *passed = gt_allocate(count * sizeof(*passed));
+	bool *passed = gt_allocate_zeroed(count, sizeof(*passed));
 
-	memset(passed, 0, count * sizeof(*passed));
 	for (gt_id i = 0; i < count; i++) {
 		gt_id at = i;
 		gt_id origin;
@@ -458,8 +457,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	struct gt_graph_linker linker = {.trace = trace};
 
 	(void)err;
-	linker.ids = gt_allocate(trace->processes.count * sizeof(*linker.ids));
-	memset(linker.ids, 0, trace->processes.count * sizeof(*linker.ids));
+	linker.ids = gt_allocate_zeroed(trace->processes.count, sizeof(*linker.ids));
 	if (tells_of_graphs(trace))
 		link_all(&linker, collection);
 	else

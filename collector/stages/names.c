@@ -47,8 +47,7 @@ static gt_id row_of_shape(struct gt_trace *trace, struct shape_entry **all,
 	HASH_FIND(hh, *all, shape, sizeof(*shape), entry);
 	if (entry)
 		return entry->row;
-	entry = gt_allocate(sizeof(*entry));
-	memset(entry, 0, sizeof(*entry));
+	entry = gt_allocate_zeroed(1, sizeof(*entry));
 	memcpy(&entry->shape, shape, sizeof(*shape));
 	entry->row = (gt_id)trace->launch_shapes.count;
 	*gt_array_push(&trace->launch_shapes) = *shape;
@@ -212,9 +211,8 @@ struct function {
 static void resolve_calls(struct gt_trace *trace)
 {
 	const size_t count = gt_strings_count(trace->strings);
-	struct function *functions = gt_allocate(count * sizeof(*functions));
+	struct function *functions = gt_allocate_zeroed(count, sizeof(*functions));
 
-	memset(functions, 0, count * sizeof(*functions));
 	gt_array_each(struct gt_api_call, call, &trace->api_calls) {
 		const gt_string id = call->function < count ? call->function : 0;
 		struct function *function = &functions[id];

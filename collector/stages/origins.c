@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/path.h"
@@ -16,11 +15,10 @@
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
-	const size_t size = gt_strings_count(trace->strings) * sizeof(bool);
-	bool *is_python = gt_allocate(size); /* by name of a function */
+	/* By name of a function. */
+	bool *is_python = gt_allocate_zeroed(gt_strings_count(trace->strings), sizeof(*is_python));
 
 	(void)err;
-	memset(is_python, 0, size);
 	gt_array_each(const struct gt_function, function, &trace->functions)
 		is_python[function->name] =
 			is_python[function->name] ||

@@ -82,12 +82,11 @@ static void name_shapes(struct gt_trace *trace, struct gt_distinct_names *names,
 static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
-	const size_t size = gt_strings_count(trace->strings) * sizeof(struct called);
-	struct called *called = gt_allocate(size);
+	struct called *called =
+		gt_allocate_zeroed(gt_strings_count(trace->strings), sizeof(*called));
 	struct gt_distinct_names names = {0};
 
 	(void)err;
-	memset(called, 0, size);
 	name_shapes(trace, &names, called);
 	gt_array_each(struct gt_distinct_name, name, &names)
 		free(name->text);

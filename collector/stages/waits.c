@@ -259,9 +259,8 @@ static void want(const struct gt_trace *trace, bool *wanted, gt_id stream)
 /* A wait for a whole context is one for each of its streams. */
 static void want_contexts(const struct gt_trace *trace, bool *wanted)
 {
-	bool *waited = gt_allocate(trace->contexts.count * sizeof(*waited));
+	bool *waited = gt_allocate_zeroed(trace->contexts.count, sizeof(*waited));
 
-	memset(waited, 0, trace->contexts.count * sizeof(*waited));
 	gt_array_each(const struct gt_sync, sync, &trace->syncs)
 		if (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE &&
 		    sync->context < trace->contexts.count)
@@ -582,8 +581,7 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 	number_events(trace);
 	gt_shared_events_follow(trace);
 	drop_lives(trace);
-	wanted = gt_allocate(trace->streams.count * sizeof(*wanted));
-	memset(wanted, 0, trace->streams.count * sizeof(*wanted));
+	wanted = gt_allocate_zeroed(trace->streams.count, sizeof(*wanted));
 	find_wanted(trace, wanted);
 	gt_stream_order_init(&order, trace, wanted);
 	add_edges(trace, &order);

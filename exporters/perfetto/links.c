@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/perfetto/links.h"
 
-#include <string.h>
-
 #include "base/array.h"
 #include "exporters/timeline/ids.h"
 
@@ -20,9 +18,8 @@ static void sort(struct gt_links *links, const struct gt_ids *ids, size_t rows, 
 {
 	struct link *all = gt_allocate(items * sizeof(*all));
 
-	links->first = gt_allocate((rows + 1) * sizeof(*links->first));
+	links->first = gt_allocate_zeroed(rows + 1, sizeof(*links->first));
 	links->numbers = gt_allocate(items * sizeof(*links->numbers));
-	memset(links->first, 0, (rows + 1) * sizeof(*links->first));
 
 	for (size_t i = 0; i < items; i++) {
 		all[i] = link_of(ids, i);

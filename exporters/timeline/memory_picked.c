@@ -104,10 +104,9 @@ static void pick_largest(bool *picked, size_t count, gt_memory_span_of *span_of,
 
 bool *gt_memory_pick(size_t count, gt_memory_span_of *span_of, const void *context)
 {
-	bool *picked = gt_allocate((count + 1) * sizeof(*picked));
+	bool *picked = gt_allocate_zeroed(count + 1, sizeof(*picked));
 	size_t in_view = 0;
 
-	memset(picked, 0, (count + 1) * sizeof(*picked));
 	for (gt_id row = 0; row < count; row++) {
 		picked[row] = span_of(context, row).in_view;
 		in_view += picked[row];

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/timeline/memory_shown.h"
 
-#include <string.h>
-
 #include "exporters/timeline/memory_picked.h"
 #include "model/allocations.h"
 #include "model/index.h"
@@ -532,10 +530,8 @@ static void allocate(struct maker *maker)
 	maker->in_use = gt_allocate(count * sizeof(*maker->in_use));
 	maker->line_bytes =
 		gt_allocate((maker->shown->lines.count + 1) * sizeof(*maker->line_bytes));
-	maker->peak_marked = gt_allocate(count * sizeof(*maker->peak_marked));
-	maker->shown->peaks = gt_allocate(count * sizeof(*maker->shown->peaks));
-	memset(maker->peak_marked, 0, count * sizeof(*maker->peak_marked));
-	memset(maker->shown->peaks, 0, count * sizeof(*maker->shown->peaks));
+	maker->peak_marked = gt_allocate_zeroed(count, sizeof(*maker->peak_marked));
+	maker->shown->peaks = gt_allocate_zeroed(count, sizeof(*maker->shown->peaks));
 }
 
 bool gt_memory_is_known(const struct gt_trace *trace)

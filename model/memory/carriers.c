@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/search.h"
 #include "model/index.h"
@@ -47,8 +46,7 @@ static void set_init(struct number_set *set, size_t count)
 {
 	for (size_t level = 0; level < LEVELS; level++) {
 		count = count / FAN + 1;
-		set->levels[level] = gt_allocate(count * sizeof(uint64_t));
-		memset(set->levels[level], 0, count * sizeof(uint64_t));
+		set->levels[level] = gt_allocate_zeroed(count, sizeof(uint64_t));
 	}
 }
 

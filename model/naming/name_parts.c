@@ -75,8 +75,7 @@ bool gt_name_init(struct gt_name *name, const char *text)
 	*name = (struct gt_name){.text = text, .length = strnlen(text, GT_NAME_MOST)};
 	if (name->length == 0 || name->length == GT_NAME_MOST)
 		return false;
-	name->partner = gt_allocate(name->length * sizeof(*name->partner));
-	memset(name->partner, 0, name->length * sizeof(*name->partner));
+	name->partner = gt_allocate_zeroed(name->length, sizeof(*name->partner));
 	if (match(name))
 		return true;
 	gt_name_release(name);

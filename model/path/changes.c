@@ -287,8 +287,7 @@ static void find_members(struct members *members, const struct gt_path_spans *sp
 	const gt_id items = (gt_id)(gt_path_points(path) / 2);
 	const size_t count = spans->list.count;
 
-	members->first = gt_allocate((count + 2) * sizeof(*members->first));
-	memset(members->first, 0, (count + 2) * sizeof(*members->first));
+	members->first = gt_allocate_zeroed(count + 2, sizeof(*members->first));
 	for (gt_id item = 0; item < items; item++) {
 		const gt_id span = ends_span(spans, path, item);
 

@@ -307,8 +307,7 @@ void gt_path_sort_extras(struct gt_path *path)
 	if (path->extras.count > 1)
 		qsort(path->extras.rows, path->extras.count, sizeof(*path->extras.rows), in_order);
 	if (!path->has_extras)
-		path->has_extras = gt_allocate(words * sizeof(*path->has_extras));
-	memset(path->has_extras, 0, words * sizeof(*path->has_extras));
+		path->has_extras = gt_allocate_zeroed(words, sizeof(*path->has_extras));
 	gt_array_each(const struct gt_path_extra, extra, &path->extras)
 		path->has_extras[extra->to / 64] |= (uint64_t)1 << (extra->to % 64);
 }
@@ -357,8 +356,7 @@ static void find_last_of_launches(struct gt_path *path)
 		return;
 	path->last_of_launch = gt_allocate(count * sizeof(*path->last_of_launch));
 	memset(path->last_of_launch, 0xff, count * sizeof(*path->last_of_launch));
-	launches = gt_allocate(count * sizeof(*launches));
-	memset(launches, 0, count * sizeof(*launches));
+	launches = gt_allocate_zeroed(count, sizeof(*launches));
 	gt_array_each(const struct gt_graph_launch, launch, &trace->graph_launches)
 		if (launch->api_call < count)
 			launches[launch->api_call] = true;

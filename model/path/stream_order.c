@@ -136,8 +136,7 @@ static void init(struct gt_stream_order *order, const bool *wanted)
 	const size_t streams = trace->streams.count;
 	size_t total = 0;
 
-	order->ends = gt_allocate(streams * sizeof(*order->ends));
-	memset(order->ends, 0, streams * sizeof(*order->ends));
+	order->ends = gt_allocate_zeroed(streams, sizeof(*order->ends));
 	each(trace, wanted, count_step, order);
 	for (size_t i = 0; i < streams; i++) {
 		const size_t count = order->ends[i];

@@ -102,9 +102,8 @@ static bool is_folded(const struct group *group, enum gt_fold how)
 /* How many ranges each string is the text of. */
 static uint32_t *count_ranges(const struct gt_trace *trace, size_t count)
 {
-	uint32_t *ranges = gt_allocate((count + 1) * sizeof(*ranges));
+	uint32_t *ranges = gt_allocate_zeroed(count + 1, sizeof(*ranges));
 
-	memset(ranges, 0, (count + 1) * sizeof(*ranges));
 	gt_array_each(const struct gt_range, range, &trace->ranges)
 		if (range->text < count)
 			ranges[range->text]++;
@@ -147,11 +146,9 @@ void gt_range_folds_init(struct gt_range_folds *folds, const struct gt_trace *tr
 	if (how == GT_FOLD_NO || trace->ranges.count == 0)
 		return;
 	texts = gt_strings_new();
-	groups = gt_allocate((count + 1) * sizeof(*groups));
-	memset(groups, 0, (count + 1) * sizeof(*groups));
+	groups = gt_allocate_zeroed(count + 1, sizeof(*groups));
 	folds->count = count;
-	folds->first = gt_allocate(count * sizeof(*folds->first));
-	memset(folds->first, 0, count * sizeof(*folds->first));
+	folds->first = gt_allocate_zeroed(count, sizeof(*folds->first));
 	folds->varies = gt_allocate(count * sizeof(*folds->varies));
 	find_groups(folds, trace, texts, groups);
 	for (size_t i = 0; i < count; i++) {

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/sums.h"
 #include "model/ranges/owners.h"
@@ -199,14 +198,6 @@ static gt_id *new_rows(size_t count)
 	return rows;
 }
 
-static void *new_zeroes(size_t count, size_t size)
-{
-	void *rows = gt_allocate((count + 1) * size);
-
-	memset(rows, 0, (count + 1) * size);
-	return rows;
-}
-
 void gt_projection_init(struct gt_projection *projection, const struct gt_ranges *ranges,
                         enum gt_projection_by by, const gt_id *groups, size_t group_count)
 {
@@ -227,11 +218,12 @@ void gt_projection_init(struct gt_projection *projection, const struct gt_ranges
 	projection->latest = new_rows(projection->group_count);
 	if (trace->ranges.count == 0)
 		return;
-	walk.devices = new_zeroes(trace->devices.count, sizeof(*walk.devices));
-	walk.idle_ns = new_zeroes(trace->devices.count, sizeof(*walk.idle_ns));
+	walk.devices = gt_allocate_zeroed(trace->devices.count + 1, sizeof(*walk.devices));
+	walk.idle_ns = gt_allocate_zeroed(trace->devices.count + 1, sizeof(*walk.idle_ns));
 	if (!groups)
-		projection->within = new_zeroes(trace->ranges.count, sizeof(*projection->within));
-	walk.seen = new_zeroes(projection->group_count, sizeof(*walk.seen));
+		projection->within =
+			gt_allocate_zeroed(trace->ranges.count + 1, sizeof(*projection->within));
+	walk.seen = gt_allocate_zeroed(projection->group_count + 1, sizeof(*walk.seen));
 	gt_unmeasured_init(&walk.unmeasured, trace);
 	gt_activity_walk_init(&walk.work, gt_whole_of(trace), GT_WORK_ALL);
 	walk.ended = !gt_activity_next(&walk.work, &walk.next);

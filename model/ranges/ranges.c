@@ -141,8 +141,7 @@ static gt_id add_path(struct gt_ranges *ranges, gt_id outer, gt_id name)
 
 static bool walked_too_far(const struct gt_ranges *ranges)
 {
-	return ranges->walked / MOST_WALKED_EACH >
-	       ranges->trace->ranges.count + MOST_WALKED / MOST_WALKED_EACH;
+	return ranges->walked > MOST_WALKED + MOST_WALKED_EACH * ranges->trace->ranges.count;
 }
 
 /*

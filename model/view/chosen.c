@@ -469,10 +469,8 @@ static void choose_work(struct cut *cut, enum gt_activity_type type)
 
 static bool *flags(size_t count)
 {
-	bool *rows = gt_allocate(count * sizeof(*rows));
+	bool *rows = gt_allocate_zeroed(count, sizeof(*rows));
 
-	if (count)
-		memset(rows, 0, count * sizeof(*rows));
 	return rows;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/view/range_choice.h"
 
-#include <string.h>
-
 #include "base/array.h"
 #include "model/known.h"
 #include "model/ranges/folds.h"
@@ -16,9 +14,8 @@ enum {
 
 static bool *new_flags(size_t count)
 {
-	bool *flags = gt_allocate((count + 1) * sizeof(*flags));
+	bool *flags = gt_allocate_zeroed(count + 1, sizeof(*flags));
 
-	memset(flags, 0, (count + 1) * sizeof(*flags));
 	return flags;
 }
 

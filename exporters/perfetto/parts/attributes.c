@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/strings.h"
@@ -45,10 +44,9 @@ static void add_number(struct rows *rows, const char *key, uint64_t number)
 static void add_ledger(struct rows *rows, const struct gt_trace *trace)
 {
 	const size_t count = gt_strings_count(trace->strings);
-	bool *seen = gt_allocate(count * sizeof(*seen));
+	bool *seen = gt_allocate_zeroed(count, sizeof(*seen));
 	uint64_t *sums = gt_ledger_sums(trace);
 
-	memset(seen, 0, count * sizeof(*seen));
 	gt_array_each(const struct gt_ledger, row, &trace->ledgers) {
 		char key[KEY_SIZE];
 

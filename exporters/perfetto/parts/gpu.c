@@ -2,7 +2,6 @@
 #include "exporters/perfetto/gpu.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/strings.h"
@@ -321,8 +320,7 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 	gpu.titles = gt_strings_new();
 	find_first_launches(&gpu);
 	gt_ranges_init(&gpu.ranges, perfetto->trace);
-	gpu.known_paths = gt_allocate((gpu.ranges.paths.count + 1) * sizeof(*gpu.known_paths));
-	memset(gpu.known_paths, 0, (gpu.ranges.paths.count + 1) * sizeof(*gpu.known_paths));
+	gpu.known_paths = gt_allocate_zeroed(gpu.ranges.paths.count + 1, sizeof(*gpu.known_paths));
 	gt_links_stream_waits(&gpu.waits, &perfetto->ids);
 	gt_perfetto_start(perfetto, &gpu.sequence, 0);
 	gt_args_intern_names(&gpu.sequence);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "exporters/perfetto/lines.h"
@@ -48,9 +47,8 @@ struct load {
 
 static double *new_numbers(size_t count)
 {
-	double *numbers = gt_allocate(count * sizeof(*numbers));
+	double *numbers = gt_allocate_zeroed(count, sizeof(*numbers));
 
-	memset(numbers, 0, count * sizeof(*numbers));
 	return numbers;
 }
 
@@ -101,11 +99,10 @@ static void see_kernel(const struct load *load, struct gpu_load *gpu,
 static void see_activities(struct load *load)
 {
 	const struct gt_trace *trace = load->perfetto->trace;
-	bool *begun = gt_allocate(trace->api_calls.count * sizeof(*begun));
+	bool *begun = gt_allocate_zeroed(trace->api_calls.count, sizeof(*begun));
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 
-	memset(begun, 0, trace->api_calls.count * sizeof(*begun));
 	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
 	while (gt_activity_next(&walk, &activity)) {
 		struct gpu_load *gpu;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "exporters/perfetto/annotations.h"
@@ -285,10 +284,8 @@ static void start(struct memory *memory)
 	const size_t count = memory->shown.groups.count + 1;
 
 	gt_ranges_init(&memory->ranges, perfetto->trace);
-	memory->tracks = gt_allocate(count * sizeof(*memory->tracks));
-	memory->uuids = gt_allocate(count * sizeof(*memory->uuids));
-	memset(memory->tracks, 0, count * sizeof(*memory->tracks));
-	memset(memory->uuids, 0, count * sizeof(*memory->uuids));
+	memory->tracks = gt_allocate_zeroed(count, sizeof(*memory->tracks));
+	memory->uuids = gt_allocate_zeroed(count, sizeof(*memory->uuids));
 	memory->allocation_flows =
 		gt_perfetto_add_flows(perfetto, perfetto->trace->allocations.count);
 	memory->block_flows = gt_perfetto_add_flows(perfetto, perfetto->trace->pool_blocks.count);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/perfetto/wire/names.h"
 
-#include <string.h>
-
 #include "base/array.h"
 #include "base/strings.h"
 #include "exporters/perfetto/wire/texts.h"
@@ -11,8 +9,7 @@ void gt_names_init(struct gt_names *names, const struct gt_trace *trace)
 {
 	*names = (struct gt_names){.trace = trace, .limit = gt_strings_count(trace->strings)};
 	names->texts = gt_strings_new();
-	names->by_text = gt_allocate(names->limit * sizeof(*names->by_text));
-	memset(names->by_text, 0, names->limit * sizeof(*names->by_text));
+	names->by_text = gt_allocate_zeroed(names->limit, sizeof(*names->by_text));
 }
 
 void gt_names_release(struct gt_names *names)

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/perfetto/wire/texts.h"
 
-#include <string.h>
-
 #include "base/strings.h"
 
 void gt_texts_init(struct gt_texts *texts, const struct gt_trace *trace)
 {
 	*texts = (struct gt_texts){.limit = gt_strings_count(trace->strings)};
-	texts->numbers = gt_allocate(texts->limit * sizeof(*texts->numbers));
-	memset(texts->numbers, 0, texts->limit * sizeof(*texts->numbers));
+	texts->numbers = gt_allocate_zeroed(texts->limit, sizeof(*texts->numbers));
 }
 
 void gt_texts_release(struct gt_texts *texts)
