@@ -386,9 +386,9 @@ static void add_remarks(struct gt_result *result, const struct gt_hazards *hazar
 	}
 	if (by_work) {
 		gt_result_remark_empty(
-			result, "Hidden work may be the work that sets the order: hazards are "
-				"looked for without --device, --stream, --kernel and "
-				"--range alone.");
+			result, "Work that a filter leaves out may set the order: hazards are "
+				"looked for only without --device, --stream, --kernel and "
+				"--range.");
 		return;
 	}
 	if (hazards->list.count == 0)
