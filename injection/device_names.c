@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/device_names.h"
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +19,14 @@ struct gt_device_name {
 	char text[GPUTRACE_DEVICE_NAME_BYTES + 1];
 };
 
+static struct {
+	bool ready; /* the lock is there: from the start of a session that records such events */
+	/* Guards the rest. Nothing is waited for while it is held. */
+	pthread_mutex_t lock;
+	struct gt_device_name *entries; /* GT_DEVICE_NAMES_KEPT of them; NULL: none was told yet */
+	uint32_t count;
+} names;
+
 enum verdict { KNOWN, NEW, REFUSED };
 
 static void emit(struct gt_session *session, const struct gt_device_name *name)
@@ -32,48 +42,47 @@ static void emit(struct gt_session *session, const struct gt_device_name *name)
 }
 
 /* With the lock: memory for the names, once there is one. */
-static bool has_entries(struct gt_device_names *names)
+static bool has_entries(void)
 {
 	void *memory;
 
-	if (names->entries)
+	if (names.entries)
 		return true;
-	memory = mmap(NULL, GT_DEVICE_NAMES_KEPT * sizeof(*names->entries), PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, GT_DEVICE_NAMES_KEPT * sizeof(*names.entries), PROT_READ | PROT_WRITE,
 	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return false;
-	names->entries = memory;
+	names.entries = memory;
 	return true;
 }
 
 /* With the lock: the entry of the id, or the free one for it. One entry is always free. */
-static struct gt_device_name *entry_of(struct gt_device_names *names, uint32_t id)
+static struct gt_device_name *entry_of(uint32_t id)
 {
 	uint32_t at = id % GT_DEVICE_NAMES_KEPT;
 
-	while (names->entries[at].id != 0 && names->entries[at].id != id)
+	while (names.entries[at].id != 0 && names.entries[at].id != id)
 		at = (at + 1) % GT_DEVICE_NAMES_KEPT;
-	return &names->entries[at];
+	return &names.entries[at];
 }
 
-static enum verdict take(struct gt_device_names *names, const struct gt_device_name *name)
+static enum verdict take(const struct gt_device_name *name)
 {
 	struct gt_device_name *entry;
 
-	if (!has_entries(names))
+	if (!has_entries())
 		return REFUSED;
-	entry = entry_of(names, name->id);
+	entry = entry_of(name->id);
 	if (entry->id)
 		return strcmp(entry->text, name->text) == 0 ? KNOWN : REFUSED;
-	if (names->count == GT_DEVICE_NAMES_KEPT - 1)
+	if (names.count == GT_DEVICE_NAMES_KEPT - 1)
 		return REFUSED;
 	*entry = *name;
-	names->count++;
+	names.count++;
 	return NEW;
 }
 
-static enum verdict add(struct gt_device_names *names, const char *text,
-                        struct gt_device_name *name)
+static enum verdict add(const char *text, struct gt_device_name *name)
 {
 	enum verdict verdict;
 
@@ -81,9 +90,9 @@ static enum verdict add(struct gt_device_names *names, const char *text,
 	if (name->size == 0 || name->size == sizeof(name->text))
 		return REFUSED;
 	memcpy(name->text, text, name->size);
-	pthread_mutex_lock(&names->lock);
-	verdict = take(names, name);
-	pthread_mutex_unlock(&names->lock);
+	pthread_mutex_lock(&names.lock);
+	verdict = take(name);
+	pthread_mutex_unlock(&names.lock);
 	return verdict;
 }
 
@@ -91,9 +100,9 @@ uint32_t gt_device_names_add(struct gt_session *session, const char *text)
 {
 	struct gt_device_name name = {.id = gputrace_device_name_id(text)};
 
-	if (!text || !session->device_names.ready || !gt_is_recorded(session))
+	if (!text || !names.ready || !gt_is_recorded(session))
 		return name.id;
-	switch (add(&session->device_names, text, &name)) {
+	switch (add(text, &name)) {
 	case KNOWN:
 		break;
 	case NEW:
@@ -108,18 +117,16 @@ uint32_t gt_device_names_add(struct gt_session *session, const char *text)
 
 void gt_device_names_start(struct gt_session *session)
 {
-	struct gt_device_names *names = &session->device_names;
-
-	if (!names->ready)
-		pthread_mutex_init(&names->lock, NULL);
-	names->ready = true;
-	for (uint32_t i = 0; names->entries && i < GT_DEVICE_NAMES_KEPT; i++)
-		if (names->entries[i].id)
-			emit(session, &names->entries[i]);
+	if (!names.ready)
+		pthread_mutex_init(&names.lock, NULL);
+	names.ready = true;
+	for (uint32_t i = 0; names.entries && i < GT_DEVICE_NAMES_KEPT; i++)
+		if (names.entries[i].id)
+			emit(session, &names.entries[i]);
 }
 
-void gt_device_names_forget(struct gt_device_names *names)
+void gt_device_names_forget(void)
 {
-	if (names->ready)
-		pthread_mutex_init(&names->lock, NULL);
+	if (names.ready)
+		pthread_mutex_init(&names.lock, NULL);
 }

@@ -22,10 +22,10 @@
 /* Where the arena is: its path does not depend on the working folder, which a program changes. */
 int gt_kept_path(const struct gt_session *session, const char *name, char *path, size_t size)
 {
-	const char *slash = strrchr(session->arena_path, '/');
-	const int length = slash ? (int)(slash - session->arena_path) : 0;
+	const char *slash = strrchr(session->output.arena_path, '/');
+	const int length = slash ? (int)(slash - session->output.arena_path) : 0;
 
-	return snprintf(path, size, "%.*s/%s", length, session->arena_path, name) < (int)size
+	return snprintf(path, size, "%.*s/%s", length, session->output.arena_path, name) < (int)size
 	               ? 0
 	               : -ENAMETOOLONG;
 }
@@ -139,7 +139,7 @@ int gt_keep_file(struct gt_session *session, const struct gt_kept_file *file)
 	int result;
 
 	gt_calm_begin(&before);
-	result = gt_files_do(&session->files, do_keep, &(struct job){session, file});
+	result = gt_files_do(&session->output.files, do_keep, &(struct job){session, file});
 	gt_calm_end(&before);
 	errno = saved;
 	return result;

@@ -137,8 +137,7 @@ bool gt_launch_choice_has_name(const struct gt_launch_choice *choice, const char
 bool gt_launch_choice_is_open(struct gt_session *session, const struct gt_launch_choice *choice)
 {
 	return atomic_load_explicit(&choice->chosen, memory_order_relaxed) + 1 < choice->end &&
-	       (!*gt_settings_of(session)->launches_range ||
-	        gt_nvtx_watch_is_open(&gt_nvtx_of(session)->watch));
+	       (!*gt_settings_of(session)->launches_range || gt_nvtx_watch_is_open(&gt_nvtx.watch));
 }
 
 uint64_t gt_launch_choice_count(struct gt_launch_choice *choice, uint64_t count)

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "format/settings.h"
-#include "injection/inject.h"
+#include "injection/begin.h"
+#include "injection/nvtx/nvtx.h"
 #include "injection/process.h"
 #include "injection/services.h"
-#include "injection/session.h"
 
 /*
  * When this library is loaded, by CUDA or because the program is linked with it, NVTX is told of it
@@ -58,7 +58,7 @@ __attribute__((constructor)) static void load(void)
 	if (!settings.disable && settings.nvtx && find_own_path(own) &&
 	    !(before && is_same_file(before, own)) &&
 	    !(before && *before && setenv(NVTX_NEXT, before, 1) != 0))
-		gt_session_get()->nvtx.named_late = setenv(NVTX_PATH, own, 1) == 0;
+		gt_nvtx.named_late = setenv(NVTX_PATH, own, 1) == 0;
 	errno = saved;
 }
 /* NOLINTEND(concurrency-mt-unsafe) */

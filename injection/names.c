@@ -5,7 +5,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "injection/session.h"
+#include "format/arena/arena.h"
+#include "format/arena/drain.h"
+#include "injection/interner.h"
 
 #define PAGE_BYTES 4096
 
@@ -26,28 +28,28 @@ static size_t peek_name(uint64_t pointer, char *text, size_t size)
 	return got > 0 ? strnlen(text, (size_t)got) : 0;
 }
 
-static void keep_name(struct gt_session *session, uint64_t pointer)
+static void keep_name(const struct gt_kept_names *kept, uint64_t pointer)
 {
-	const struct gt_name *name = gt_arena_name(&session->arena, pointer);
-	char *text = session->scratch.text; /* longer names are cut */
+	const struct gt_name *name = gt_arena_name(kept->arena, pointer);
+	char *text = kept->text; /* longer names are cut */
 
 	if (!name || atomic_load_explicit(&name->pointer, memory_order_relaxed) == pointer)
 		return;
 
-	const size_t size = peek_name(pointer, text, sizeof(session->scratch.text));
+	const size_t size = peek_name(pointer, text, kept->text_size);
 
 	if (size)
-		(void)gt_interner_add_name(&session->interner, pointer, text, size);
+		(void)gt_interner_add_name(kept->interner, pointer, text, size);
 }
 
-static void keep_names_of(struct gt_session *session, struct gt_slot *slot)
+static void keep_names_of(const struct gt_kept_names *kept, struct gt_slot *slot)
 {
-	const struct gt_activity_layout *layout = &session->arena.header->layout;
-	const uint8_t *bytes = gt_slot_memory(&session->arena, slot);
+	const struct gt_activity_layout *layout = &kept->arena->header->layout;
+	const uint8_t *bytes = gt_slot_memory(kept->arena, slot);
 	uint32_t at = slot->scanned;
 	uint32_t size;
 
-	while ((size = gt_raw_size(&session->arena, bytes + at, slot->size - at)) > 0) {
+	while ((size = gt_raw_size(kept->arena, bytes + at, slot->size - at)) > 0) {
 		uint32_t kind;
 
 		memcpy(&kind, bytes + at, sizeof(kind));
@@ -56,20 +58,20 @@ static void keep_names_of(struct gt_session *session, struct gt_slot *slot)
 
 			if (!pointer)
 				break; /* CUPTI is filling this one */
-			keep_name(session, pointer);
+			keep_name(kept, pointer);
 		}
 		at += size;
 	}
 	slot->scanned = at;
 }
 
-void gt_names_keep(struct gt_session *session)
+void gt_names_keep(const struct gt_kept_names *kept)
 {
-	for (uint32_t i = 0; i < session->arena.header->slot_count; i++) {
-		struct gt_slot *slot = &session->arena.slots[i];
+	for (uint32_t i = 0; i < kept->arena->header->slot_count; i++) {
+		struct gt_slot *slot = &kept->arena->slots[i];
 
 		if (slot->kind == GT_SLOT_ACTIVITY &&
 		    atomic_load_explicit(&slot->state, memory_order_acquire) == GT_SLOT_LENT)
-			keep_names_of(session, slot);
+			keep_names_of(kept, slot);
 	}
 }

@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -10,10 +13,10 @@
 
 #define GPUTRACE_NO_IMPL /* types alone: this is what the functions call */
 #include "include/gputrace/gputrace.h"
+#include "injection/begin.h"
 #include "injection/columns.h"
 #include "injection/device_names.h"
 #include "injection/device_rings.h"
-#include "injection/inject.h"
 #include "injection/nvtx/texts.h"
 #include "injection/services.h"
 #include "injection/session.h"
@@ -85,22 +88,40 @@ static uint32_t number_in(const struct gt_pool_entry *entry)
 	return (uint32_t)(atomic_load_explicit(&entry->state, memory_order_acquire) >> 32);
 }
 
+static struct {
+	struct gt_pool_entry *entries; /* GT_POOLS_KEPT of them; NULL: there was no memory */
+	_Atomic uint32_t given;        /* numbers of pools */
+	_Atomic uint32_t used;         /* entries that have been in use */
+	_Atomic uint32_t noted;        /* what was said once: 1 << enum gt_pools_note */
+	/*
+	 * Guards what entries say of pulls, and what is below. None of the program's code runs
+	 * while it is held, nor is anything waited for.
+	 */
+	pthread_mutex_t lock;
+	uint32_t pulling; /* number of the pool whose pull runs, 0: none does */
+	uint32_t waiting; /* threads that wait for its end */
+	sem_t pulled;
+	/* One moment on two clocks, for times that are told later: gt_now and CLOCK_MONOTONIC. */
+	uint64_t seen_ns; /* 0: not yet */
+	uint64_t seen_monotonic_ns;
+} pools;
+
 /* The entry of a pool that is there; NULL: it is gone, or there was none left for it. */
-static struct gt_pool_entry *entry_of(const struct gt_pools *pools, uint64_t id)
+static struct gt_pool_entry *entry_of(uint64_t id)
 {
 	const uint64_t place = id >> 32;
 
 	if (place == 0 || place > GT_POOLS_KEPT ||
-	    number_in(&pools->entries[place - 1]) != number_of(id))
+	    number_in(&pools.entries[place - 1]) != number_of(id))
 		return NULL;
-	return &pools->entries[place - 1];
+	return &pools.entries[place - 1];
 }
 
 static void note_once(struct gt_session *session, enum gt_pools_note what, const char *text)
 {
 	const uint32_t bit = 1u << what;
 
-	if (!(atomic_fetch_or_explicit(&session->pools.noted, bit, memory_order_relaxed) & bit))
+	if (!(atomic_fetch_or_explicit(&pools.noted, bit, memory_order_relaxed) & bit))
 		gt_note(session, "pools", text);
 }
 
@@ -221,7 +242,7 @@ __attribute__((hot)) static void block_free(uint64_t pool, const void *address, 
  * value and go at rates that hardly change, which their readings now tell; these are kept for a
  * while, since two of them differ by more than what lies between two blocks.
  */
-static uint64_t stamp_at(struct gt_pools *pools, uint64_t monotonic_ns)
+static uint64_t stamp_at(uint64_t monotonic_ns)
 {
 	const uint64_t now_ns = gt_now();
 	const uint64_t start_ns = gt_ticks.ns;
@@ -231,14 +252,14 @@ static uint64_t stamp_at(struct gt_pools *pools, uint64_t monotonic_ns)
 
 	if (gt_now_is_monotonic())
 		return monotonic_ns < now_ns ? monotonic_ns : now_ns;
-	pthread_mutex_lock(&pools->lock);
-	if (pools->seen_ns == 0 || now_ns - pools->seen_ns > SEEN_FOR_NS) {
-		pools->seen_monotonic_ns = gt_monotonic();
-		pools->seen_ns = gt_now();
+	pthread_mutex_lock(&pools.lock);
+	if (pools.seen_ns == 0 || now_ns - pools.seen_ns > SEEN_FOR_NS) {
+		pools.seen_monotonic_ns = gt_monotonic();
+		pools.seen_ns = gt_now();
 	}
-	elapsed_ns = pools->seen_ns - start_ns;
-	monotonic_elapsed_ns = pools->seen_monotonic_ns - start_ns;
-	pthread_mutex_unlock(&pools->lock);
+	elapsed_ns = pools.seen_ns - start_ns;
+	monotonic_elapsed_ns = pools.seen_monotonic_ns - start_ns;
+	pthread_mutex_unlock(&pools.lock);
 	if (monotonic_ns <= start_ns || monotonic_elapsed_ns == 0)
 		return gt_ticks.ticks;
 	at_ns = start_ns + (uint64_t)((gt_wide_product)(monotonic_ns - start_ns) * elapsed_ns /
@@ -255,7 +276,7 @@ static void block_alloc_at(uint64_t pool, const void *address, uint64_t bytes, u
 
 	if (pool == 0 || !gt_is_recording(session))
 		return;
-	stamp = stamp_at(&session->pools, time_ns);
+	stamp = stamp_at(time_ns);
 	begin_block(session, pool, &block, &stamp);
 }
 
@@ -266,7 +287,7 @@ static void block_free_at(uint64_t pool, const void *address, void *stream, uint
 
 	if (pool == 0 || !gt_is_recording(session))
 		return;
-	stamp = stamp_at(&session->pools, time_ns);
+	stamp = stamp_at(time_ns);
 	end_block(session, pool, address, stream, &stamp);
 }
 
@@ -277,7 +298,7 @@ static void executable(const struct gputrace_executable *what)
 	struct gt_record_executable *record;
 	struct gt_nvtx_text name;
 
-	if (!what || !session->pools.entries || !gt_is_recording(session))
+	if (!what || !pools.entries || !gt_is_recording(session))
 		return;
 	memset(&all, 0xff, sizeof(all)); /* GPUTRACE_UNKNOWN, and any device */
 	all.name = NULL;
@@ -309,7 +330,7 @@ static void executable(const struct gputrace_executable *what)
  */
 static bool is_kept(const struct gt_session *session)
 {
-	return session->pools.entries && !gt_session_is(session, GT_SESSION_FORGOTTEN);
+	return pools.entries && !gt_session_is(session, GT_SESSION_FORGOTTEN);
 }
 
 static void fill_entry(struct gt_pool_entry *entry, const struct gputrace_pool *pool)
@@ -327,29 +348,28 @@ static void fill_entry(struct gt_pool_entry *entry, const struct gputrace_pool *
 }
 
 /* Puts the pool into a free place; 0: there is none, else the place and one. */
-static uint32_t keep(struct gt_pools *pools, const struct gputrace_pool *pool, uint32_t number)
+static uint32_t keep(const struct gputrace_pool *pool, uint32_t number)
 {
 	uint32_t place = 0;
 
-	pthread_mutex_lock(&pools->lock);
-	while (place < GT_POOLS_KEPT && number_in(&pools->entries[place]) != 0)
+	pthread_mutex_lock(&pools.lock);
+	while (place < GT_POOLS_KEPT && number_in(&pools.entries[place]) != 0)
 		place++;
 	if (place < GT_POOLS_KEPT) {
-		fill_entry(&pools->entries[place], pool);
+		fill_entry(&pools.entries[place], pool);
 		/* Pairs with the acquire in number_in. */
-		atomic_store_explicit(&pools->entries[place].state, (uint64_t)number << 32,
+		atomic_store_explicit(&pools.entries[place].state, (uint64_t)number << 32,
 		                      memory_order_release);
-		if (place >= atomic_load_explicit(&pools->used, memory_order_relaxed))
-			atomic_store_explicit(&pools->used, place + 1, memory_order_relaxed);
+		if (place >= atomic_load_explicit(&pools.used, memory_order_relaxed))
+			atomic_store_explicit(&pools.used, place + 1, memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&pools->lock);
+	pthread_mutex_unlock(&pools.lock);
 	return place < GT_POOLS_KEPT ? place + 1 : 0;
 }
 
 static uint64_t pool_create(const struct gputrace_pool *what)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_pools *pools = &session->pools;
 	struct gputrace_pool pool = {.device = -1};
 	struct gt_pool_entry entry;
 	const int saved = errno;
@@ -363,8 +383,8 @@ static uint64_t pool_create(const struct gputrace_pool *what)
 		return 0;
 	}
 	read_struct(&pool, sizeof(pool), what);
-	number = atomic_fetch_add_explicit(&pools->given, 1, memory_order_relaxed) + 1;
-	place = keep(pools, &pool, number);
+	number = atomic_fetch_add_explicit(&pools.given, 1, memory_order_relaxed) + 1;
+	place = keep(&pool, number);
 	if (place == 0)
 		note_once(session, NOTED_FULL,
 		          "the program has more than 1024 pools at a time: of the others "
@@ -376,35 +396,34 @@ static uint64_t pool_create(const struct gputrace_pool *what)
 }
 
 /* With the lock, which is given up meanwhile: until no pull of the pool runs. */
-static void wait_for_pull(struct gt_pools *pools, uint32_t number)
+static void wait_for_pull(uint32_t number)
 {
 	/* A pull that ends its own pool does not wait for itself. */
-	while (pools->pulling == number && !gt_thread_is_ours()) {
-		pools->waiting++;
-		pthread_mutex_unlock(&pools->lock);
-		(void)gt_wait(&pools->pulled, OVER_NS);
-		pthread_mutex_lock(&pools->lock);
-		pools->waiting--;
+	while (pools.pulling == number && !gt_thread_is_ours()) {
+		pools.waiting++;
+		pthread_mutex_unlock(&pools.lock);
+		(void)gt_wait(&pools.pulled, OVER_NS);
+		pthread_mutex_lock(&pools.lock);
+		pools.waiting--;
 	}
 }
 
 static void pool_destroy(uint64_t pool)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_pools *pools = &session->pools;
 	const int saved = errno;
 	struct gt_pool_entry *entry;
 
 	if (pool == 0 || !is_kept(session))
 		return;
-	pthread_mutex_lock(&pools->lock);
-	entry = entry_of(pools, pool);
+	pthread_mutex_lock(&pools.lock);
+	entry = entry_of(pool);
 	if (entry) {
 		entry->pull = NULL;
 		atomic_store_explicit(&entry->state, 0, memory_order_release);
 	}
-	wait_for_pull(pools, number_of(pool));
-	pthread_mutex_unlock(&pools->lock);
+	wait_for_pull(number_of(pool));
+	pthread_mutex_unlock(&pools.lock);
 	emit_pool_end(session, number_of(pool));
 	errno = saved;
 }
@@ -429,7 +448,7 @@ static uint32_t claim(struct gt_pool_entry *entry, uint32_t number, uint32_t kno
 static void emit_stats(struct gt_session *session, uint64_t pool, const uint64_t values[STAT_COUNT])
 {
 	const uint32_t number = number_of(pool);
-	struct gt_pool_entry *entry = entry_of(&session->pools, pool);
+	struct gt_pool_entry *entry = entry_of(pool);
 	union {
 		struct gt_sample sample;
 		uint8_t bytes[sizeof(struct gt_sample) + STAT_COUNT * sizeof(double)];
@@ -489,18 +508,17 @@ static void pool_stats(uint64_t pool, const struct gputrace_pool_stats *stats)
 static void pool_pull(uint64_t pool, gputrace_pull *pull, void *user, uint64_t interval_ns)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_pools *pools = &session->pools;
 	const int saved = errno;
 	struct gt_pool_entry *entry;
 
 	if (pool == 0 || !is_kept(session))
 		return;
-	pthread_mutex_lock(&pools->lock);
-	entry = entry_of(pools, pool);
+	pthread_mutex_lock(&pools.lock);
+	entry = entry_of(pool);
 	if (entry) {
 		entry->pull = NULL;
-		wait_for_pull(pools, number_of(pool));
-		entry = entry_of(pools, pool); /* it may have been destroyed meanwhile */
+		wait_for_pull(number_of(pool));
+		entry = entry_of(pool); /* it may have been destroyed meanwhile */
 	}
 	if (entry) {
 		entry->user = user;
@@ -510,7 +528,7 @@ static void pool_pull(uint64_t pool, gputrace_pull *pull, void *user, uint64_t i
 		entry->due_ns = 0;
 		entry->pull = pull;
 	}
-	pthread_mutex_unlock(&pools->lock);
+	pthread_mutex_unlock(&pools.lock);
 	if (entry && pull)
 		gt_want_thread(session, &gt_source_pools);
 	errno = saved;
@@ -519,31 +537,28 @@ static void pool_pull(uint64_t pool, gputrace_pull *pull, void *user, uint64_t i
 /* The program's function may end the thread, as Python does with threads that outlive it. */
 static void end_pull(void *context)
 {
-	struct gt_pools *pools = context;
-
-	pthread_mutex_lock(&pools->lock);
-	pools->pulling = 0;
-	for (uint32_t i = 0; i < pools->waiting; i++)
-		sem_post(&pools->pulled);
-	pthread_mutex_unlock(&pools->lock);
+	(void)context;
+	pthread_mutex_lock(&pools.lock);
+	pools.pulling = 0;
+	for (uint32_t i = 0; i < pools.waiting; i++)
+		sem_post(&pools.pulled);
+	pthread_mutex_unlock(&pools.lock);
 }
 
-static void call(struct gt_pools *pools, gputrace_pull *pull, uint64_t pool,
-                 struct gputrace_pool_stats *stats, void *user)
+static void call(gputrace_pull *pull, uint64_t pool, struct gputrace_pool_stats *stats, void *user)
 {
 	memset(stats, 0xff, sizeof(*stats)); /* GPUTRACE_UNKNOWN */
 	stats->struct_size = sizeof(*stats);
-	pthread_cleanup_push(end_pull, pools);
+	pthread_cleanup_push(end_pull, NULL);
 	pull(pool, stats, user);
 	pthread_cleanup_pop(1);
 	stats->struct_size = sizeof(*stats);
 }
 
 /* Asks the pool if it is due; returns when it is next, gt_now. */
-static uint64_t ask(struct gt_session *session, uint32_t place)
+static uint64_t ask(uint32_t place)
 {
-	struct gt_pools *pools = &session->pools;
-	struct gt_pool_entry *entry = &pools->entries[place];
+	struct gt_pool_entry *entry = &pools.entries[place];
 	const uint64_t now_ns = gt_now();
 	struct gputrace_pool_stats stats;
 	gputrace_pull *pull;
@@ -551,7 +566,7 @@ static uint64_t ask(struct gt_session *session, uint32_t place)
 	uint64_t pool;
 	void *user;
 
-	pthread_mutex_lock(&pools->lock);
+	pthread_mutex_lock(&pools.lock);
 	pool = id_of(place + 1, number_in(entry));
 	pull = entry->pull;
 	user = entry->user;
@@ -564,11 +579,11 @@ static uint64_t ask(struct gt_session *session, uint32_t place)
 		if (entry->due_ns <= now_ns)
 			entry->due_ns = now_ns + entry->interval_ns;
 		next_ns = entry->due_ns;
-		pools->pulling = number_of(pool);
+		pools.pulling = number_of(pool);
 	}
-	pthread_mutex_unlock(&pools->lock);
+	pthread_mutex_unlock(&pools.lock);
 	if (pull) {
-		call(pools, pull, pool, &stats, user);
+		call(pull, pool, &stats, user);
 		pool_stats(pool, &stats);
 	}
 	return next_ns;
@@ -576,12 +591,12 @@ static uint64_t ask(struct gt_session *session, uint32_t place)
 
 uint64_t gt_pools_pull(struct gt_session *session)
 {
-	const uint32_t used = atomic_load_explicit(&session->pools.used, memory_order_relaxed);
+	const uint32_t used = atomic_load_explicit(&pools.used, memory_order_relaxed);
 	uint64_t next_ns = UINT64_MAX;
 	uint64_t now_ns;
 
 	for (uint32_t i = 0; i < used && gt_is_recording(session); i++) {
-		const uint64_t own_ns = ask(session, i);
+		const uint64_t own_ns = ask(i);
 
 		if (own_ns < next_ns)
 			next_ns = own_ns;
@@ -594,27 +609,26 @@ uint64_t gt_pools_pull(struct gt_session *session)
 
 /* ---- sessions ---- */
 
-static void init_locks(struct gt_pools *pools)
+static void init_locks(void)
 {
-	pthread_mutex_init(&pools->lock, NULL);
-	sem_init(&pools->pulled, 0, 0);
-	pools->pulling = pools->waiting = 0;
+	pthread_mutex_init(&pools.lock, NULL);
+	sem_init(&pools.pulled, 0, 0);
+	pools.pulling = pools.waiting = 0;
 }
 
-void gt_pools_forget(struct gt_pools *pools)
+void gt_pools_forget(void)
 {
-	if (pools->entries)
-		init_locks(pools);
+	if (pools.entries)
+		init_locks();
 }
 
 /* The pools that the parent of this process had are this one's too. */
 static void replay(struct gt_session *session)
 {
-	struct gt_pools *pools = &session->pools;
-	const uint32_t used = atomic_load_explicit(&pools->used, memory_order_relaxed);
+	const uint32_t used = atomic_load_explicit(&pools.used, memory_order_relaxed);
 
 	for (uint32_t i = 0; i < used; i++) {
-		struct gt_pool_entry *entry = &pools->entries[i];
+		struct gt_pool_entry *entry = &pools.entries[i];
 		const uint32_t number = number_in(entry);
 
 		if (number == 0)
@@ -628,19 +642,18 @@ static void replay(struct gt_session *session)
 
 void gt_pools_start(struct gt_session *session)
 {
-	struct gt_pools *pools = &session->pools;
 	void *memory;
 
-	if (pools->entries) {
+	if (pools.entries) {
 		replay(session);
 		return;
 	}
-	memory = mmap(NULL, GT_POOLS_KEPT * sizeof(*pools->entries), PROT_READ | PROT_WRITE,
+	memory = mmap(NULL, GT_POOLS_KEPT * sizeof(*pools.entries), PROT_READ | PROT_WRITE,
 	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return;
-	init_locks(pools);
-	pools->entries = memory;
+	init_locks();
+	pools.entries = memory;
 }
 
 /* ---- the table ---- */
@@ -689,7 +702,7 @@ const struct gputrace_api *gputrace_get_api(uint32_t version)
 
 	gt_session_must_begin(false);
 	is_there = version == GPUTRACE_API_VERSION && gt_is_recorded(session) &&
-	           ((session->settings.pools && session->pools.entries) ||
+	           ((session->settings.pools && pools.entries) ||
 	            session->settings.device_events_bytes);
 	errno = saved;
 	return is_there ? &api : NULL;

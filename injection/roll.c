@@ -12,9 +12,10 @@
 #include <unistd.h>
 
 #include "base/host.h"
+#include "format/settings.h"
 #include "injection/now.h"
+#include "injection/output.h"
 #include "injection/process.h"
-#include "injection/session.h"
 
 static struct gt_roll_facts facts_of(const char *text)
 {
@@ -34,29 +35,29 @@ static struct gt_roll_facts facts_of(const char *text)
 	return facts;
 }
 
-void gt_roll_join(struct gt_session *session)
+void gt_roll_join(struct gt_output *output)
 {
 	char host[HOST_NAME_MAX + 1];
 
-	gt_roll_forget(session);
+	gt_roll_forget(output);
 	gt_host_name(host, sizeof(host));
-	session->roll.roll = gt_roll_open(session->folder, host, NULL);
+	output->roll.roll = gt_roll_open(output->folder, host, NULL);
 }
 
 /*
  * gputrace run listens under a name that is in no file system, so that it can be told by a process
  * of any user, chrooted or without a descriptor left. A word that is sent waits there for it.
  */
-static void tell_run(const struct gt_session *session, const struct gt_roll_facts *facts)
+static void tell_run(const struct gt_output *output, const struct gt_roll_facts *facts)
 {
 	struct gt_roll_word word = {.facts = *facts};
-	const size_t length = gt_roll_address(session->settings.run, &word.token);
+	const size_t length = gt_roll_address(output->settings->run, &word.token);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd;
 
 	if (length == 0 || length + 1 > sizeof(address.sun_path))
 		return;
-	memcpy(address.sun_path + 1, session->settings.run, length);
+	memcpy(address.sun_path + 1, output->settings->run, length);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
@@ -66,20 +67,20 @@ static void tell_run(const struct gt_session *session, const struct gt_roll_fact
 	close(fd);
 }
 
-void gt_roll_enter(struct gt_session *session, const char *why)
+void gt_roll_enter(struct gt_output *output, const char *why)
 {
 	const struct gt_roll_facts facts = facts_of(why);
 
-	if (session->roll.roll)
-		gt_roll_refuse(session->roll.roll, &facts);
+	if (output->roll.roll)
+		gt_roll_refuse(output->roll.roll, &facts);
 	else
-		tell_run(session, &facts);
+		tell_run(output, &facts);
 }
 
 /* The entry of this process; NULL: none is left. The first thread that has one gives it to all. */
-static struct gt_roll_entry *own_entry(struct gt_session *session, enum gt_roll_kind kind)
+static struct gt_roll_entry *own_entry(struct gt_output *output, enum gt_roll_kind kind)
 {
-	struct gt_roll_share *share = &session->roll;
+	struct gt_roll_share *share = &output->roll;
 	/* Pairs with the exchange below. */
 	struct gt_roll_entry *entry = atomic_load_explicit(&share->entry, memory_order_acquire);
 	struct gt_roll_entry *none = NULL;
@@ -87,7 +88,7 @@ static struct gt_roll_entry *own_entry(struct gt_session *session, enum gt_roll_
 
 	if (entry || atomic_load_explicit(&share->full, memory_order_relaxed))
 		return entry;
-	facts = facts_of(kind == GT_ROLL_LATE ? session->capture_name : "");
+	facts = facts_of(kind == GT_ROLL_LATE ? output->capture_name : "");
 	entry = gt_roll_claim(share->roll, &facts);
 	if (!entry) {
 		atomic_store_explicit(&share->full, true, memory_order_relaxed);
@@ -105,19 +106,17 @@ static struct gt_roll_entry *own_entry(struct gt_session *session, enum gt_roll_
 	return none;
 }
 
-void gt_roll_add(struct gt_session *session, bool launch)
+void gt_roll_add(struct gt_output *output, enum gt_roll_kind kind, bool launch)
 {
-	const enum gt_roll_kind kind =
-		gt_session_has_arena(session) ? GT_ROLL_LATE : GT_ROLL_FORKED;
 	const int saved = errno;
 
-	if (session->roll.roll)
-		gt_roll_count(session->roll.roll, own_entry(session, kind), launch);
+	if (output->roll.roll)
+		gt_roll_count(output->roll.roll, own_entry(output, kind), launch);
 	errno = saved;
 }
 
-void gt_roll_forget(struct gt_session *session)
+void gt_roll_forget(struct gt_output *output)
 {
-	atomic_store_explicit(&session->roll.entry, NULL, memory_order_relaxed);
-	atomic_store_explicit(&session->roll.full, false, memory_order_relaxed);
+	atomic_store_explicit(&output->roll.entry, NULL, memory_order_relaxed);
+	atomic_store_explicit(&output->roll.full, false, memory_order_relaxed);
 }

@@ -8,7 +8,7 @@
 
 #include "format/roll.h"
 
-struct gt_session;
+struct gt_output;
 
 /*
  * The share of this process in the roll of the recording (format/roll.h), which outlives it: that
@@ -22,22 +22,22 @@ struct gt_roll_share {
 	_Atomic bool full; /* there was none left */
 };
 
-/* Maps the roll in the session's folder, which is there. */
-void gt_roll_join(struct gt_session *session);
+/* Maps the roll in the recording's folder, which is there. */
+void gt_roll_join(struct gt_output *output);
 
 /*
  * The process cannot be recorded: enters it with the reason, in the roll or, where that is out of
  * reach (another user's folder), by a word to gputrace run. A sentence without a full stop.
  */
-void gt_roll_enter(struct gt_session *session, const char *why);
+void gt_roll_enter(struct gt_output *output, const char *why);
 
 /*
  * Counts a call that succeeded and is not recorded: any thread, after the program's exit has begun
- * or in the child of a fork.
+ * (GT_ROLL_LATE) or in the child of a fork (GT_ROLL_FORKED).
  */
-void gt_roll_add(struct gt_session *session, bool launch);
+void gt_roll_add(struct gt_output *output, enum gt_roll_kind kind, bool launch);
 
 /* In the child of a fork: it has no entry yet. */
-void gt_roll_forget(struct gt_session *session);
+void gt_roll_forget(struct gt_output *output);
 
 #endif

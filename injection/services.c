@@ -98,7 +98,8 @@ void gt_own_call_leave(struct gt_session *session, const char *function)
 
 void gt_count_unrecorded(struct gt_session *session, const char *function)
 {
-	gt_roll_add(session, is_launch(function));
+	gt_roll_add(&session->output, gt_session_has_arena(session) ? GT_ROLL_LATE : GT_ROLL_FORKED,
+	            is_launch(function));
 }
 
 void gt_add_clock(struct gt_session *session, const struct gt_record_clock *clock)
@@ -155,12 +156,36 @@ bool gt_is_recording(const struct gt_session *session)
 	return gt_session_is(session, GT_SESSION_RECORDING);
 }
 
-struct gt_nvtx *gt_nvtx_of(struct gt_session *session)
-{
-	return &session->nvtx;
-}
-
 bool gt_is_recorded(const struct gt_session *session)
 {
 	return gt_session_has_arena(session);
+}
+
+/* ---- memory for CUPTI: the activity slots of the arena ---- */
+
+struct gt_buffer gt_buffer_lend(struct gt_session *session)
+{
+	struct gt_slot *slot = NULL;
+
+	if (gt_session_has_arena(session)) {
+		slot = gt_arena_take(&session->arena, GT_SLOT_ACTIVITY);
+		if (!slot)
+			slot = gt_arena_take(&session->arena, GT_SLOT_DISCARD);
+	}
+	if (!slot)
+		return (struct gt_buffer){0};
+	return (struct gt_buffer){gt_slot_memory(&session->arena, slot), slot->size};
+}
+
+bool gt_buffer_take_back(struct gt_session *session, const uint8_t *bytes, size_t used)
+{
+	struct gt_slot *slot = NULL;
+
+	if (gt_session_has_arena(session))
+		slot = gt_arena_slot_at(&session->arena, bytes);
+	if (!slot)
+		return false;
+	gt_slot_hand_over(slot, (uint32_t)used);
+	sem_post(&session->writer_thread.work);
+	return true;
 }

@@ -30,7 +30,7 @@
 
 static int append(void *context, const void *data, size_t size)
 {
-	return gt_capture_file_write(context, data, size);
+	return gt_capture_file_write(&((struct gt_session *)context)->output, data, size);
 }
 
 static uint32_t string_of(void *context, const char *text, uint32_t size)
@@ -154,7 +154,7 @@ static void close_empty(struct gt_session *session, const char *why)
 	gt_note(session, "threads", why);
 	gt_drain_header(session->drain);
 	(void)gt_meta_write_one(&session->writer, GT_META_END, GT_META_END_CLEAN);
-	gt_capture_file_close(session, 1);
+	gt_capture_file_close(&session->output, 1);
 	say(session, "not recording: ", why);
 }
 
@@ -250,17 +250,20 @@ static void begin_session(struct gt_session *session, char *const *environment)
 		return;
 	}
 	atomic_store_explicit(&session->is_waiting, false, memory_order_relaxed);
-	session->filters = *session->settings.run ? session->settings.filters : gt_host_filters();
-	if (session->filters == gt_host_filters())
-		gt_files_start(&session->files);
-	if (gt_capture_file_open(session, &err) < 0) {
-		gt_files_stop(&session->files);
+	session->output.settings = &session->settings;
+	session->output.arena = &session->arena;
+	session->output.filters =
+		*session->settings.run ? session->settings.filters : gt_host_filters();
+	if (session->output.filters == gt_host_filters())
+		gt_files_start(&session->output.files);
+	if (gt_capture_file_open(&session->output, &err) < 0) {
+		gt_files_stop(&session->output.files);
 		say(session, "not recording: ", err.text);
 		return;
 	}
 	if (take_memory(session) < 0) {
-		gt_capture_file_remove(session);
-		gt_roll_enter(session, "there is no memory for it");
+		gt_capture_file_remove(&session->output);
+		gt_roll_enter(&session->output, "there is no memory for it");
 		say(session, "not recording: ", "no memory");
 		return;
 	}
@@ -277,7 +280,7 @@ static void begin_session(struct gt_session *session, char *const *environment)
 static void say_where(struct gt_session *session)
 {
 	if (gt_session_is_running(session) && !session->said)
-		say(session, "recording into ", session->folder);
+		say(session, "recording into ", session->output.folder);
 	session->said = true;
 }
 
@@ -442,11 +445,11 @@ static bool is_anything_lent(const struct gt_session *session)
 void gt_session_close(struct gt_session *session)
 {
 	if (is_anything_lent(session)) {
-		gt_capture_file_close(session, 0);
+		gt_capture_file_close(&session->output, 0);
 		return;
 	}
 	(void)gt_meta_write_one(&session->writer, GT_META_END, GT_META_END_CLEAN);
-	gt_capture_file_close(session, session->writer.failed == 0);
+	gt_capture_file_close(&session->output, session->writer.failed == 0);
 }
 
 void gt_session_stop(struct gt_session *session)

@@ -2,12 +2,10 @@
 #ifndef GT_INJECTION_SESSION_H
 #define GT_INJECTION_SESSION_H
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "format/arena/arena.h"
 #include "format/arena/drain.h"
@@ -16,16 +14,12 @@
 #include "injection/cost.h"
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/router.h"
-#include "injection/device_names.h"
-#include "injection/files.h"
 #include "injection/flusher.h"
 #include "injection/forks.h"
 #include "injection/interner.h"
 #include "injection/notes.h"
-#include "injection/nvtx/nvtx.h"
-#include "injection/pools.h"
+#include "injection/output.h"
 #include "injection/replays.h"
-#include "injection/roll.h"
 #include "injection/sources.h"
 #include "injection/writer_thread.h"
 
@@ -44,14 +38,22 @@ enum gt_session_phase {
 
 #define GT_WIPED_BYTES 4096
 
+/*
+ * Each call of NVTX reads this and the phase, in one cache line, which is rarely written to. It is
+ * written by injection/nvtx/, whose other state is its own.
+ */
+struct gt_nvtx_page {
+	_Atomic uint32_t given[3]; /* how many numbers of each enum gt_nvtx_handle are given out */
+	_Atomic uint32_t default_domain; /* 0, or GT_DOMAIN_UNWANTED */
+	_Atomic bool others_hear;        /* there is another injection library that wants calls */
+	_Atomic bool watches;            /* the name of a range is watched for */
+};
+
 /* The parts of the wiped page that the child of fork() gets again. */
 struct gt_wiped {
 	struct gt_router router; /* as it is once its wants are made; active: unused */
 	_Atomic uint32_t phase;  /* from here on as before the last fork */
-	_Atomic uint32_t given[3];
-	_Atomic uint32_t default_domain;
-	_Atomic bool others_hear;
-	_Atomic bool watches;
+	struct gt_nvtx_page nvtx;
 };
 
 /*
@@ -67,14 +69,11 @@ struct gt_session {
 	 */
 	_Alignas(GT_WIPED_BYTES) struct gt_router router;
 	uint8_t apart[GT_WIPED_BYTES - 64 - sizeof(struct gt_router)];
-	/* All that each call of NVTX reads lies in one cache line, which is rarely written to. */
 	_Atomic uint32_t phase;  /* enum gt_session_phase */
 	_Atomic uint32_t wanted; /* RECORDING or READY: what the writer thread is to make of it */
 	/* From here to followed all outlives the session in the child of a fork. */
-	struct gt_nvtx nvtx;
-	struct gt_pools pools;
-	struct gt_device_names device_names;
-	struct gt_wiped wiped;
+	struct gt_nvtx_page nvtx;
+	_Alignas(64) struct gt_wiped wiped;
 
 	sem_t followed; /* the writer thread has made of it what was wanted */
 	struct gt_settings settings;
@@ -91,15 +90,7 @@ struct gt_session {
 	void *memory; /* of all these */
 	size_t memory_bytes;
 
-	char folder[PATH_MAX];
-	char capture_name[NAME_MAX + 1];
-	char arena_path[PATH_MAX];
-	size_t arena_bytes;
-	uint64_t filters; /* of system calls, that are not the program's own */
-	struct gt_files files;
-	int capture_fd;       /* of the table of files, or, where that has none, of the program's */
-	dev_t capture_device; /* which file the capture is */
-	ino_t capture_inode;
+	struct gt_output output;
 
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */
 	_Atomic bool cuda_starts; /* or has started, or has failed to */
@@ -132,7 +123,6 @@ struct gt_session {
 	bool emits;               /* there was a key */
 
 	struct gt_notes notes;
-	struct gt_roll_share roll;
 	struct gt_flusher flusher;
 	struct gt_replays replays;
 	struct gt_writer_thread writer_thread;

@@ -37,7 +37,7 @@ enum gt_source_phase {
  */
 struct gt_source {
 	const char *name;
-	size_t state_size; /* of its state: zeroed, 64-byte aligned, as long as the process lives */
+	size_t state_size; /* of its state: zeroed, 64-byte aligned, as long as the session lives */
 
 	/* 0, or a negative errno value with a sentence. Says here which callbacks it wants. */
 	int (*start)(struct gt_session *session, void *state, struct gt_error *err);
@@ -83,6 +83,13 @@ struct gt_source {
 
 	/* After the last tick, only if it was started. */
 	void (*stop)(struct gt_session *session, void *state);
+
+	/*
+	 * In the child of a fork, whether it was started or not: of what it keeps outside of its
+	 * state, for the session that may begin there, nothing may wait for a thread of the parent.
+	 * Handlers of fork() call it: it takes no lock and no memory.
+	 */
+	void (*forget)(void);
 
 	/* Hears the callbacks that it wants, on threads of the program. */
 	struct gt_handler hears;

@@ -32,6 +32,13 @@ const struct gt_source *const *gt_sources_all(uint32_t *count)
 	return all_sources;
 }
 
+void gt_sources_forget(void)
+{
+	for (uint32_t i = 0; i < GT_SOURCE_COUNT; i++)
+		if (all_sources[i]->forget)
+			all_sources[i]->forget();
+}
+
 size_t gt_sources_memory(const struct gt_source *const *sources, uint32_t count)
 {
 	size_t size = 0;

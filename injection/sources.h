@@ -81,6 +81,9 @@ void gt_sources_cuda_up(struct gt_session *session);
 /* Writer thread: starts the threads of those that have asked for theirs. */
 void gt_sources_start_threads(struct gt_session *session);
 
+/* In the child of a fork, on its one thread: tells them, whether they were started or not. */
+void gt_sources_forget(void);
+
 /* Wakes their threads, which look at the session's phase. */
 void gt_sources_wake(struct gt_session *session);
 

@@ -154,7 +154,9 @@ static uint64_t turn(struct gt_session *session)
 	gt_session_follow(session);
 	drain_all(session);
 	gt_flusher_watch(session);
-	gt_names_keep(session);
+	gt_names_keep(&(struct gt_kept_names){&session->arena, &session->interner,
+	                                      session->scratch.text,
+	                                      sizeof(session->scratch.text)});
 	if (gt_session_cuda_is_up(session))
 		gt_sources_cuda_up(session);
 	gt_sources_start_threads(session);

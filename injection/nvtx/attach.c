@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "injection/inject.h"
+#include "injection/begin.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/payloads.h"
 #include "injection/services.h"
@@ -20,6 +20,8 @@
  */
 
 #define HANDLES_BYTES (sizeof(void *) << 20)
+
+struct gt_nvtx gt_nvtx;
 
 /* Else: the thread id of who opens it. */
 #define FRESH 0
@@ -72,7 +74,7 @@ static bool fill_tables(NvtxGetExportTableFunc_t get_export_table)
 /* The tables that the other library is given are ours: it may change them at any time. */
 static int get_table(NvtxCallbackModule module, NvtxFunctionTable *table, unsigned int *size)
 {
-	struct gt_nvtx_next *next = &gt_nvtx_of(gt_session_get())->next;
+	struct gt_nvtx_next *next = &gt_nvtx.next;
 
 	if ((uint32_t)module == 0 || (uint32_t)module >= GT_NVTX_MODULES)
 		return 0;
@@ -86,7 +88,7 @@ static int get_table(NvtxCallbackModule module, NvtxFunctionTable *table, unsign
 static const void *get_export_table(uint32_t id)
 {
 	static const NvtxExportTableCallbacks callbacks = {sizeof(callbacks), get_table};
-	const struct gt_nvtx_next *next = &gt_nvtx_of(gt_session_get())->next;
+	const struct gt_nvtx_next *next = &gt_nvtx.next;
 
 	return id == NVTX_ETID_CALLBACKS ? &callbacks : next->get_export_table(id);
 }
@@ -128,28 +130,29 @@ static void note_refusal(struct gt_session *session, const char *path)
 
 static void open_other(struct gt_session *session, NvtxGetExportTableFunc_t first)
 {
-	struct gt_nvtx_next *next = &session->nvtx.next;
+	struct gt_nvtx_next *next = &gt_nvtx.next;
 	const char *path = session->settings.nvtx_next;
 	NvtxInitializeInjectionNvtxFunc_t initialize;
 
-	gt_nvtx_names_init(&session->nvtx);
-	gt_nvtx_schemas_init(&session->nvtx);
-	gt_nvtx_counters_init(&session->nvtx);
+	gt_nvtx_names_init();
+	gt_nvtx_schemas_init();
+	gt_nvtx_counters_init();
 	if (!path || !*path)
 		return;
 	initialize = find_other(path);
 	next->get_export_table = first;
 	if (initialize)
 		make_tables(next);
-	session->nvtx.others_hear = initialize && initialize(get_export_table);
-	if (!session->nvtx.others_hear)
+	if (initialize && initialize(get_export_table))
+		atomic_store_explicit(&session->nvtx.others_hear, true, memory_order_relaxed);
+	else
 		note_refusal(session, path);
 }
 
 /* Once; a library that uses NVTX itself may come back here from its own start. */
 static void open_once(struct gt_session *session, NvtxGetExportTableFunc_t first)
 {
-	struct gt_nvtx_next *next = &session->nvtx.next;
+	struct gt_nvtx_next *next = &gt_nvtx.next;
 	const uint32_t self = (uint32_t)syscall(SYS_gettid);
 	uint32_t state = FRESH;
 
@@ -162,10 +165,25 @@ static void open_once(struct gt_session *session, NvtxGetExportTableFunc_t first
 		sched_yield();
 }
 
-void gt_nvtx_forget(struct gt_nvtx *nvtx)
+void gt_nvtx_forget(void)
 {
-	if (atomic_load_explicit(&nvtx->next.state, memory_order_relaxed) != FRESH)
-		atomic_store_explicit(&nvtx->next.state, OPEN, memory_order_relaxed);
+	if (atomic_load_explicit(&gt_nvtx.next.state, memory_order_relaxed) != FRESH)
+		atomic_store_explicit(&gt_nvtx.next.state, OPEN, memory_order_relaxed);
+}
+
+void gt_nvtx_start(struct gt_session *session, const char *watched)
+{
+	gt_nvtx_domains_init(session);
+	atomic_store_explicit(&session->nvtx.watches, gt_nvtx_watch_init(&gt_nvtx.watch, watched),
+	                      memory_order_relaxed);
+	gt_nvtx_names_replay(session);
+	if (gt_nvtx.named_late)
+		gt_nvtx_note_missed(session);
+}
+
+bool gt_nvtx_is_watched(const struct gt_session *session)
+{
+	return atomic_load_explicit(&session->nvtx.watches, memory_order_relaxed);
 }
 
 /* Where nothing of NVTX is recorded, a library that was to hear of it is told by NVTX itself. */

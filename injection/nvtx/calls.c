@@ -89,27 +89,28 @@ static inline bool is_recorded(struct gt_session *session, uint32_t domain)
 }
 
 /* Numbers of handles that were given out; anything else is from somewhere else. */
-static uint32_t number_of(const struct gt_nvtx *nvtx, enum gt_nvtx_handle which, const void *handle)
+static uint32_t number_of(const struct gt_nvtx_page *page, enum gt_nvtx_handle which,
+                          const void *handle)
 {
 	const uintptr_t number = (uintptr_t)handle & ~(uintptr_t)GT_NVTX_UNWANTED;
 
-	if (number <= atomic_load_explicit(&nvtx->given[which], memory_order_relaxed))
+	if (number <= atomic_load_explicit(&page->given[which], memory_order_relaxed))
 		return (uint32_t)number;
 	return GT_DOMAIN_UNKNOWN;
 }
 
-static uint32_t domain_of(const struct gt_nvtx *nvtx, nvtxDomainHandle_t domain)
+static uint32_t domain_of(const struct gt_nvtx_page *page, nvtxDomainHandle_t domain)
 {
 	if (!domain)
-		return nvtx->default_domain;
+		return page->default_domain;
 	if ((uintptr_t)domain & GT_NVTX_UNWANTED)
 		return GT_DOMAIN_UNWANTED;
-	return number_of(nvtx, GT_NVTX_DOMAIN, domain);
+	return number_of(page, GT_NVTX_DOMAIN, domain);
 }
 
-static uint32_t give_number(struct gt_nvtx *nvtx, enum gt_nvtx_handle which)
+static uint32_t give_number(struct gt_nvtx_page *page, enum gt_nvtx_handle which)
 {
-	return atomic_fetch_add_explicit(&nvtx->given[which], 1, memory_order_relaxed) + 1;
+	return atomic_fetch_add_explicit(&page->given[which], 1, memory_order_relaxed) + 1;
 }
 
 static void *handle_of(uint32_t number)
@@ -224,7 +225,7 @@ static void read_payload(struct event *event, const nvtxEventAttributes_t *attri
 	event->payload_type = (uint32_t)attributes->payloadType;
 }
 
-static void read_message(const struct gt_nvtx *nvtx, struct event *event,
+static void read_message(const struct gt_nvtx_page *page, struct event *event,
                          const nvtxEventAttributes_t *attributes)
 {
 	uint32_t number;
@@ -237,7 +238,7 @@ static void read_message(const struct gt_nvtx *nvtx, struct event *event,
 		event->text = gt_nvtx_wide(attributes->message.unicode);
 		break;
 	case NVTX_MESSAGE_TYPE_REGISTERED:
-		number = number_of(nvtx, GT_NVTX_STRING, attributes->message.registered);
+		number = number_of(page, GT_NVTX_STRING, attributes->message.registered);
 		event->registered = number == GT_DOMAIN_UNKNOWN ? 0 : number;
 		break;
 	default:
@@ -245,35 +246,36 @@ static void read_message(const struct gt_nvtx *nvtx, struct event *event,
 	}
 }
 
-static void read_all(const struct gt_nvtx *nvtx, struct event *event,
+static void read_all(const struct gt_nvtx_page *page, struct event *event,
                      const nvtxEventAttributes_t *attributes)
 {
 	event->category = attributes->category;
 	if (attributes->colorType == NVTX_COLOR_ARGB)
 		event->color = attributes->color;
 	read_payload(event, attributes);
-	read_message(nvtx, event, attributes);
+	read_message(page, event, attributes);
 }
 
 /* A struct of an NVTX that has less in it: what it lacks is as if it were 0. */
-__attribute__((cold, noinline)) static void
-read_short(const struct gt_nvtx *nvtx, struct event *event, const nvtxEventAttributes_t *attributes)
+__attribute__((cold, noinline)) static void read_short(const struct gt_nvtx_page *page,
+                                                       struct event *event,
+                                                       const nvtxEventAttributes_t *attributes)
 {
 	nvtxEventAttributes_t whole = {0};
 
 	memcpy(&whole, attributes, attributes->size);
-	read_all(nvtx, event, &whole);
+	read_all(page, event, &whole);
 }
 
-static void read_attributes(const struct gt_nvtx *nvtx, struct event *event,
+static void read_attributes(const struct gt_nvtx_page *page, struct event *event,
                             const nvtxEventAttributes_t *attributes)
 {
 	if (!attributes)
 		return;
 	if (attributes->size >= sizeof(*attributes))
-		read_all(nvtx, event, attributes);
+		read_all(page, event, attributes);
 	else
-		read_short(nvtx, event, attributes);
+		read_short(page, event, attributes);
 }
 
 /* ---- what they come down to ---- */
@@ -290,7 +292,7 @@ static int push(struct gt_session *session, struct event *event)
 	if (event->domain < LEVELS)
 		event->level = own.levels[event->domain]++;
 	if (session->nvtx.watches)
-		gt_nvtx_watch_push(&session->nvtx.watch, text_of(event),
+		gt_nvtx_watch_push(&gt_nvtx.watch, text_of(event),
 		                   (struct gt_nvtx_level){event->domain, event->level});
 	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
@@ -313,8 +315,7 @@ static int pop_event(struct gt_session *session, struct event *event)
 	if (is_recorded(session, event->domain))
 		emit_end(session, event);
 	if (session->nvtx.watches && result >= 0)
-		gt_nvtx_watch_pop(&session->nvtx.watch,
-		                  (struct gt_nvtx_level){domain, event->level});
+		gt_nvtx_watch_pop(&gt_nvtx.watch, (struct gt_nvtx_level){domain, event->level});
 	return result;
 }
 
@@ -331,11 +332,9 @@ static nvtxRangeId_t start(struct gt_session *session, struct event *event, nvtx
 	event->level = GT_LEVEL_UNKNOWN;
 	event->id = wanted;
 	if (!event->id)
-		event->id =
-			atomic_fetch_add_explicit(&session->nvtx.ranges, 1, memory_order_relaxed) +
-			1;
+		event->id = atomic_fetch_add_explicit(&gt_nvtx.ranges, 1, memory_order_relaxed) + 1;
 	if (session->nvtx.watches)
-		gt_nvtx_watch_start(&session->nvtx.watch, text_of(event), event->id);
+		gt_nvtx_watch_start(&gt_nvtx.watch, text_of(event), event->id);
 	if (is_recorded(session, event->domain))
 		emit_begin(session, event);
 	return event->id;
@@ -350,7 +349,7 @@ static void end(struct gt_session *session, uint32_t domain, nvtxRangeId_t id)
 	if (is_recorded(session, domain))
 		emit_end(session, &event);
 	if (session->nvtx.watches)
-		gt_nvtx_watch_end(&session->nvtx.watch, id);
+		gt_nvtx_watch_end(&gt_nvtx.watch, id);
 }
 
 static void mark(struct gt_session *session, struct event *event)
@@ -376,32 +375,32 @@ static void name(enum gt_named kind, uint64_t number, const char *text, const wc
 /* Calls what another injection library put into this place. */
 #define PASS_ON(name, ...)                                                                         \
 	do {                                                                                       \
-		if (nvtx->others_hear && nvtx->next.slots.name)                                    \
-			nvtx->next.slots.name(__VA_ARGS__);                                        \
+		if (page->others_hear && gt_nvtx.next.slots.name)                                  \
+			gt_nvtx.next.slots.name(__VA_ARGS__);                                      \
 	} while (0)
 
-static void keep_other(struct gt_nvtx *nvtx, enum gt_nvtx_handle which, uint32_t number,
-                       void *handle)
+static void keep_other(enum gt_nvtx_handle which, uint32_t number, void *handle)
 {
-	if (nvtx->next.handles[which] && number < HANDLES)
-		nvtx->next.handles[which][number] = handle;
+	if (gt_nvtx.next.handles[which] && number < HANDLES)
+		gt_nvtx.next.handles[which][number] = handle;
 }
 
-static void *other_of(const struct gt_nvtx *nvtx, enum gt_nvtx_handle which, const void *handle)
+static void *other_of(const struct gt_nvtx_page *page, enum gt_nvtx_handle which,
+                      const void *handle)
 {
-	const uint32_t number = number_of(nvtx, which, handle);
+	const uint32_t number = number_of(page, which, handle);
 
-	return nvtx->next.handles[which] && number < HANDLES ? nvtx->next.handles[which][number]
-	                                                     : NULL;
+	return gt_nvtx.next.handles[which] && number < HANDLES ? gt_nvtx.next.handles[which][number]
+	                                                       : NULL;
 }
 
-static nvtxDomainHandle_t other_domain(const struct gt_nvtx *nvtx, nvtxDomainHandle_t domain)
+static nvtxDomainHandle_t other_domain(const struct gt_nvtx_page *page, nvtxDomainHandle_t domain)
 {
-	return domain ? other_of(nvtx, GT_NVTX_DOMAIN, domain) : NULL;
+	return domain ? other_of(page, GT_NVTX_DOMAIN, domain) : NULL;
 }
 
 /* The same attributes with the other library's handle in them. */
-static const nvtxEventAttributes_t *other_attributes(const struct gt_nvtx *nvtx,
+static const nvtxEventAttributes_t *other_attributes(const struct gt_nvtx_page *page,
                                                      const nvtxEventAttributes_t *attributes,
                                                      nvtxEventAttributes_t *copy)
 {
@@ -409,7 +408,7 @@ static const nvtxEventAttributes_t *other_attributes(const struct gt_nvtx *nvtx,
 	    attributes->messageType != NVTX_MESSAGE_TYPE_REGISTERED)
 		return attributes;
 	*copy = *attributes;
-	copy->message.registered = other_of(nvtx, GT_NVTX_STRING, attributes->message.registered);
+	copy->message.registered = other_of(page, GT_NVTX_STRING, attributes->message.registered);
 	return copy;
 }
 
@@ -417,12 +416,12 @@ static const nvtxEventAttributes_t *other_attributes(const struct gt_nvtx *nvtx,
 
 #define SESSION                                                                                    \
 	struct gt_session *session = gt_session_get();                                             \
-	struct gt_nvtx *nvtx = &session->nvtx
+	struct gt_nvtx_page *page = &session->nvtx
 
 static void on_MarkA(const char *message)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 
 	event.text = gt_nvtx_narrow(message);
 
@@ -433,7 +432,7 @@ static void on_MarkA(const char *message)
 static void on_MarkW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 
 	event.text = gt_nvtx_wide(message);
 
@@ -444,30 +443,30 @@ static void on_MarkW(const wchar_t *message)
 static void on_DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = event_in(domain_of(nvtx, domain));
+	struct event event = event_in(domain_of(page, domain));
 	nvtxEventAttributes_t copy;
 
-	read_attributes(nvtx, &event, attributes);
+	read_attributes(page, &event, attributes);
 	mark(session, &event);
-	PASS_ON(DomainMarkEx, other_domain(nvtx, domain),
-	        other_attributes(nvtx, attributes, &copy));
+	PASS_ON(DomainMarkEx, other_domain(page, domain),
+	        other_attributes(page, attributes, &copy));
 }
 
 static void on_MarkEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 	nvtxEventAttributes_t copy;
 
-	read_attributes(nvtx, &event, attributes);
+	read_attributes(page, &event, attributes);
 	mark(session, &event);
-	PASS_ON(MarkEx, other_attributes(nvtx, attributes, &copy));
+	PASS_ON(MarkEx, other_attributes(page, attributes, &copy));
 }
 
 __attribute__((hot)) static int on_RangePushA(const char *message)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 
 	event.text = gt_nvtx_narrow(message);
 
@@ -480,7 +479,7 @@ __attribute__((hot)) static int on_RangePushA(const char *message)
 static int on_RangePushW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 
 	event.text = gt_nvtx_wide(message);
 
@@ -494,34 +493,34 @@ __attribute__((hot)) static int on_DomainRangePushEx(nvtxDomainHandle_t domain,
                                                      const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = event_in(domain_of(nvtx, domain));
+	struct event event = event_in(domain_of(page, domain));
 	nvtxEventAttributes_t copy;
 	int level;
 
-	read_attributes(nvtx, &event, attributes);
+	read_attributes(page, &event, attributes);
 	level = push(session, &event);
-	PASS_ON(DomainRangePushEx, other_domain(nvtx, domain),
-	        other_attributes(nvtx, attributes, &copy));
+	PASS_ON(DomainRangePushEx, other_domain(page, domain),
+	        other_attributes(page, attributes, &copy));
 	return level;
 }
 
 __attribute__((hot)) static int on_RangePushEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 	nvtxEventAttributes_t copy;
 	int level;
 
-	read_attributes(nvtx, &event, attributes);
+	read_attributes(page, &event, attributes);
 	level = push(session, &event);
-	PASS_ON(RangePushEx, other_attributes(nvtx, attributes, &copy));
+	PASS_ON(RangePushEx, other_attributes(page, attributes, &copy));
 	return level;
 }
 
 __attribute__((hot)) static int on_RangePop(void)
 {
 	SESSION;
-	const int level = pop(session, nvtx->default_domain);
+	const int level = pop(session, page->default_domain);
 
 	PASS_ON(RangePop, );
 	return level;
@@ -530,9 +529,9 @@ __attribute__((hot)) static int on_RangePop(void)
 __attribute__((hot)) static int on_DomainRangePop(nvtxDomainHandle_t domain)
 {
 	SESSION;
-	const int level = pop(session, domain_of(nvtx, domain));
+	const int level = pop(session, domain_of(page, domain));
 
-	PASS_ON(DomainRangePop, other_domain(nvtx, domain));
+	PASS_ON(DomainRangePop, other_domain(page, domain));
 	return level;
 }
 
@@ -541,12 +540,12 @@ __attribute__((hot)) static int on_DomainRangePop(nvtxDomainHandle_t domain)
  * as an id is one of a kind in the process.
  */
 #define START_OTHER(name, ...)                                                                     \
-	(nvtx->others_hear && nvtx->next.slots.name ? nvtx->next.slots.name(__VA_ARGS__) : 0)
+	(page->others_hear && gt_nvtx.next.slots.name ? gt_nvtx.next.slots.name(__VA_ARGS__) : 0)
 
 static nvtxRangeId_t on_RangeStartA(const char *message)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 
 	event.text = gt_nvtx_narrow(message);
 
@@ -556,7 +555,7 @@ static nvtxRangeId_t on_RangeStartA(const char *message)
 static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 
 	event.text = gt_nvtx_wide(message);
 
@@ -566,32 +565,32 @@ static nvtxRangeId_t on_RangeStartW(const wchar_t *message)
 static nvtxRangeId_t on_RangeStartEx(const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = event_in(nvtx->default_domain);
+	struct event event = event_in(page->default_domain);
 	nvtxEventAttributes_t copy;
 
-	read_attributes(nvtx, &event, attributes);
+	read_attributes(page, &event, attributes);
 	return start(session, &event,
-	             START_OTHER(RangeStartEx, other_attributes(nvtx, attributes, &copy)));
+	             START_OTHER(RangeStartEx, other_attributes(page, attributes, &copy)));
 }
 
 static nvtxRangeId_t on_DomainRangeStartEx(nvtxDomainHandle_t domain,
                                            const nvtxEventAttributes_t *attributes)
 {
 	SESSION;
-	struct event event = event_in(domain_of(nvtx, domain));
+	struct event event = event_in(domain_of(page, domain));
 	nvtxEventAttributes_t copy;
 
-	read_attributes(nvtx, &event, attributes);
+	read_attributes(page, &event, attributes);
 	return start(session, &event,
-	             START_OTHER(DomainRangeStartEx, other_domain(nvtx, domain),
-	                         other_attributes(nvtx, attributes, &copy)));
+	             START_OTHER(DomainRangeStartEx, other_domain(page, domain),
+	                         other_attributes(page, attributes, &copy)));
 }
 
 static void on_RangeEnd(nvtxRangeId_t id)
 {
 	SESSION;
 
-	end(session, nvtx->default_domain, id);
+	end(session, page->default_domain, id);
 	PASS_ON(RangeEnd, id);
 }
 
@@ -599,8 +598,8 @@ static void on_DomainRangeEnd(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 {
 	SESSION;
 
-	end(session, domain_of(nvtx, domain), id);
-	PASS_ON(DomainRangeEnd, other_domain(nvtx, domain), id);
+	end(session, domain_of(page, domain), id);
+	PASS_ON(DomainRangeEnd, other_domain(page, domain), id);
 }
 
 /* ---- the same with payloads: injection/nvtx/extension.c ---- */
@@ -672,9 +671,7 @@ __attribute__((cold)) void gt_nvtx_later(nvtxDomainHandle_t domain, const nvtxPa
 	if (!is_recorded(session, event.domain))
 		return;
 	if (times[1])
-		event.id =
-			atomic_fetch_add_explicit(&session->nvtx.ranges, 1, memory_order_relaxed) +
-			1;
+		event.id = atomic_fetch_add_explicit(&gt_nvtx.ranges, 1, memory_order_relaxed) + 1;
 	record = fill_begin(session, &event);
 	if (!record)
 		return;
@@ -705,7 +702,7 @@ static void on_NameCategoryA(uint32_t category, const char *text)
 {
 	SESSION;
 
-	name_category(nvtx->default_domain, category, text, NULL);
+	name_category(page->default_domain, category, text, NULL);
 	PASS_ON(NameCategoryA, category, text);
 }
 
@@ -713,7 +710,7 @@ static void on_NameCategoryW(uint32_t category, const wchar_t *text)
 {
 	SESSION;
 
-	name_category(nvtx->default_domain, category, NULL, text);
+	name_category(page->default_domain, category, NULL, text);
 	PASS_ON(NameCategoryW, category, text);
 }
 
@@ -721,8 +718,8 @@ static void on_DomainNameCategoryA(nvtxDomainHandle_t domain, uint32_t category,
 {
 	SESSION;
 
-	name_category(domain_of(nvtx, domain), category, text, NULL);
-	PASS_ON(DomainNameCategoryA, other_domain(nvtx, domain), category, text);
+	name_category(domain_of(page, domain), category, text, NULL);
+	PASS_ON(DomainNameCategoryA, other_domain(page, domain), category, text);
 }
 
 static void on_DomainNameCategoryW(nvtxDomainHandle_t domain, uint32_t category,
@@ -730,18 +727,18 @@ static void on_DomainNameCategoryW(nvtxDomainHandle_t domain, uint32_t category,
 {
 	SESSION;
 
-	name_category(domain_of(nvtx, domain), category, NULL, text);
-	PASS_ON(DomainNameCategoryW, other_domain(nvtx, domain), category, text);
+	name_category(domain_of(page, domain), category, NULL, text);
+	PASS_ON(DomainNameCategoryW, other_domain(page, domain), category, text);
 }
 
 static nvtxDomainHandle_t create_domain(const char *text, const wchar_t *wide, void *other)
 {
 	SESSION;
-	const uint32_t number = give_number(nvtx, GT_NVTX_DOMAIN);
+	const uint32_t number = give_number(page, GT_NVTX_DOMAIN);
 	const struct gt_nvtx_text called = wide ? gt_nvtx_wide(wide) : gt_nvtx_narrow(text);
 
-	keep_other(nvtx, GT_NVTX_DOMAIN, number, other);
-	if (!gt_nvtx_is_wanted(nvtx, &called))
+	keep_other(GT_NVTX_DOMAIN, number, other);
+	if (!gt_nvtx_is_wanted(&called))
 		return handle_of(number | GT_NVTX_UNWANTED);
 	name(GT_NAMED_DOMAIN, number, text, wide);
 	return handle_of(number);
@@ -750,8 +747,8 @@ static nvtxDomainHandle_t create_domain(const char *text, const wchar_t *wide, v
 static nvtxDomainHandle_t on_DomainCreateA(const char *text)
 {
 	SESSION;
-	void *other = nvtx->others_hear && nvtx->next.slots.DomainCreateA
-	                      ? nvtx->next.slots.DomainCreateA(text)
+	void *other = page->others_hear && gt_nvtx.next.slots.DomainCreateA
+	                      ? gt_nvtx.next.slots.DomainCreateA(text)
 	                      : NULL;
 
 	(void)session;
@@ -761,8 +758,8 @@ static nvtxDomainHandle_t on_DomainCreateA(const char *text)
 static nvtxDomainHandle_t on_DomainCreateW(const wchar_t *text)
 {
 	SESSION;
-	void *other = nvtx->others_hear && nvtx->next.slots.DomainCreateW
-	                      ? nvtx->next.slots.DomainCreateW(text)
+	void *other = page->others_hear && gt_nvtx.next.slots.DomainCreateW
+	                      ? gt_nvtx.next.slots.DomainCreateW(text)
 	                      : NULL;
 
 	(void)session;
@@ -774,31 +771,31 @@ static void on_DomainDestroy(nvtxDomainHandle_t domain)
 	SESSION;
 
 	(void)session;
-	if (domain_of(nvtx, domain) != GT_DOMAIN_UNWANTED)
-		name(GT_NAMED_DOMAIN_END, domain_of(nvtx, domain), NULL, NULL);
-	PASS_ON(DomainDestroy, other_domain(nvtx, domain));
+	if (domain_of(page, domain) != GT_DOMAIN_UNWANTED)
+		name(GT_NAMED_DOMAIN_END, domain_of(page, domain), NULL, NULL);
+	PASS_ON(DomainDestroy, other_domain(page, domain));
 }
 
 static nvtxStringHandle_t register_string(nvtxDomainHandle_t domain, const char *text,
                                           const wchar_t *wide, void *other)
 {
 	SESSION;
-	const uint32_t number = give_number(nvtx, GT_NVTX_STRING);
+	const uint32_t number = give_number(page, GT_NVTX_STRING);
 	const struct gt_nvtx_name given = {
 		.kind = GT_NAMED_STRING,
-		.domain = domain_of(nvtx, domain),
+		.domain = domain_of(page, domain),
 		.number = number,
 		.text = text,
 		.wide = wide,
 	};
 
 	gt_nvtx_give_name(session, &given);
-	if (nvtx->watches) {
+	if (page->watches) {
 		const struct gt_nvtx_text said = text ? gt_nvtx_narrow(text) : gt_nvtx_wide(wide);
 
-		gt_nvtx_watch_register(&nvtx->watch, &said, number);
+		gt_nvtx_watch_register(&gt_nvtx.watch, &said, number);
 	}
-	keep_other(nvtx, GT_NVTX_STRING, number, other);
+	keep_other(GT_NVTX_STRING, number, other);
 	return handle_of(number);
 }
 
@@ -806,8 +803,8 @@ static nvtxStringHandle_t on_DomainRegisterStringA(nvtxDomainHandle_t domain, co
 {
 	SESSION;
 	void *other =
-		nvtx->others_hear && nvtx->next.slots.DomainRegisterStringA
-			? nvtx->next.slots.DomainRegisterStringA(other_domain(nvtx, domain), text)
+		page->others_hear && gt_nvtx.next.slots.DomainRegisterStringA
+			? gt_nvtx.next.slots.DomainRegisterStringA(other_domain(page, domain), text)
 			: NULL;
 
 	(void)session;
@@ -818,8 +815,8 @@ static nvtxStringHandle_t on_DomainRegisterStringW(nvtxDomainHandle_t domain, co
 {
 	SESSION;
 	void *other =
-		nvtx->others_hear && nvtx->next.slots.DomainRegisterStringW
-			? nvtx->next.slots.DomainRegisterStringW(other_domain(nvtx, domain), text)
+		page->others_hear && gt_nvtx.next.slots.DomainRegisterStringW
+			? gt_nvtx.next.slots.DomainRegisterStringW(other_domain(page, domain), text)
 			: NULL;
 
 	(void)session;
@@ -934,14 +931,14 @@ static nvtxResourceHandle_t on_DomainResourceCreate(nvtxDomainHandle_t domain,
                                                     nvtxResourceAttributes_t *attributes)
 {
 	SESSION;
-	const uint32_t number = give_number(nvtx, GT_NVTX_RESOURCE);
+	const uint32_t number = give_number(page, GT_NVTX_RESOURCE);
 
 	(void)session;
 	name_resource(attributes);
-	if (nvtx->others_hear && nvtx->next.slots.DomainResourceCreate)
-		keep_other(nvtx, GT_NVTX_RESOURCE, number,
-		           nvtx->next.slots.DomainResourceCreate(other_domain(nvtx, domain),
-		                                                 attributes));
+	if (page->others_hear && gt_nvtx.next.slots.DomainResourceCreate)
+		keep_other(GT_NVTX_RESOURCE, number,
+		           gt_nvtx.next.slots.DomainResourceCreate(other_domain(page, domain),
+		                                                   attributes));
 	return handle_of(number);
 }
 
@@ -951,7 +948,7 @@ static void on_DomainResourceDestroy(nvtxResourceHandle_t resource)
 	SESSION;
 
 	(void)session;
-	PASS_ON(DomainResourceDestroy, other_of(nvtx, GT_NVTX_RESOURCE, resource));
+	PASS_ON(DomainResourceDestroy, other_of(page, GT_NVTX_RESOURCE, resource));
 }
 
 /* ---- what the program synchronises with ---- */
@@ -1000,27 +997,28 @@ static nvtxSyncUser_t on_DomainSyncUserCreate(nvtxDomainHandle_t domain,
 {
 	SESSION;
 	const uint32_t number =
-		atomic_fetch_add_explicit(&nvtx->given[GT_NVTX_STRING], 2, memory_order_relaxed) +
+		atomic_fetch_add_explicit(&page->given[GT_NVTX_STRING], 2, memory_order_relaxed) +
 		1;
-	const uint64_t owner = domain_of(nvtx, domain);
+	const uint64_t owner = domain_of(page, domain);
 	const struct gt_nvtx_text text = text_of_sync(attributes);
 
 	(void)session;
 	name_sync((uint32_t)owner, number, "acquire", &text);
 	name_sync((uint32_t)owner, number + 1, "release", &text);
-	if (nvtx->others_hear && nvtx->next.slots.DomainSyncUserCreate)
-		keep_other(nvtx, GT_NVTX_STRING, number,
-		           nvtx->next.slots.DomainSyncUserCreate(other_domain(nvtx, domain),
-		                                                 attributes));
+	if (page->others_hear && gt_nvtx.next.slots.DomainSyncUserCreate)
+		keep_other(GT_NVTX_STRING, number,
+		           gt_nvtx.next.slots.DomainSyncUserCreate(other_domain(page, domain),
+		                                                   attributes));
 	// NOLINTNEXTLINE(performance-no-int-to-ptr)
 	return (nvtxSyncUser_t)(uintptr_t)(owner << 32 | number);
 }
 
-static struct event event_of_sync(const struct gt_nvtx *nvtx, nvtxSyncUser_t handle, uint32_t which)
+static struct event event_of_sync(const struct gt_nvtx_page *page, nvtxSyncUser_t handle,
+                                  uint32_t which)
 {
 	const uint64_t number = (uintptr_t)handle;
 	const uint64_t given =
-		atomic_load_explicit(&nvtx->given[GT_NVTX_STRING], memory_order_relaxed);
+		atomic_load_explicit(&page->given[GT_NVTX_STRING], memory_order_relaxed);
 
 	return (struct event){
 		.domain = (uint32_t)(number >> 32),
@@ -1029,9 +1027,9 @@ static struct event event_of_sync(const struct gt_nvtx *nvtx, nvtxSyncUser_t han
 	};
 }
 
-static nvtxSyncUser_t other_sync(const struct gt_nvtx *nvtx, nvtxSyncUser_t handle)
+static nvtxSyncUser_t other_sync(const struct gt_nvtx_page *page, nvtxSyncUser_t handle)
 {
-	return other_of(nvtx, GT_NVTX_STRING, handle_of((uint32_t)(uintptr_t)handle));
+	return other_of(page, GT_NVTX_STRING, handle_of((uint32_t)(uintptr_t)handle));
 }
 
 /* Its name stays true for what there was. */
@@ -1040,16 +1038,16 @@ static void on_DomainSyncUserDestroy(nvtxSyncUser_t handle)
 	SESSION;
 
 	(void)session;
-	PASS_ON(DomainSyncUserDestroy, other_sync(nvtx, handle));
+	PASS_ON(DomainSyncUserDestroy, other_sync(page, handle));
 }
 
 static void on_DomainSyncUserAcquireStart(nvtxSyncUser_t handle)
 {
 	SESSION;
-	struct event event = event_of_sync(nvtx, handle, 0);
+	struct event event = event_of_sync(page, handle, 0);
 
 	acquiring = start(session, &event, 0);
-	PASS_ON(DomainSyncUserAcquireStart, other_sync(nvtx, handle));
+	PASS_ON(DomainSyncUserAcquireStart, other_sync(page, handle));
 }
 
 static void end_acquiring(struct gt_session *session, nvtxSyncUser_t handle)
@@ -1064,7 +1062,7 @@ static void on_DomainSyncUserAcquireFailed(nvtxSyncUser_t handle)
 	SESSION;
 
 	end_acquiring(session, handle);
-	PASS_ON(DomainSyncUserAcquireFailed, other_sync(nvtx, handle));
+	PASS_ON(DomainSyncUserAcquireFailed, other_sync(page, handle));
 }
 
 static void on_DomainSyncUserAcquireSuccess(nvtxSyncUser_t handle)
@@ -1072,16 +1070,16 @@ static void on_DomainSyncUserAcquireSuccess(nvtxSyncUser_t handle)
 	SESSION;
 
 	end_acquiring(session, handle);
-	PASS_ON(DomainSyncUserAcquireSuccess, other_sync(nvtx, handle));
+	PASS_ON(DomainSyncUserAcquireSuccess, other_sync(page, handle));
 }
 
 static void on_DomainSyncUserReleasing(nvtxSyncUser_t handle)
 {
 	SESSION;
-	struct event event = event_of_sync(nvtx, handle, 1);
+	struct event event = event_of_sync(page, handle, 1);
 
 	mark(session, &event);
-	PASS_ON(DomainSyncUserReleasing, other_sync(nvtx, handle));
+	PASS_ON(DomainSyncUserReleasing, other_sync(page, handle));
 }
 
 static void on_Initialize(const void *reserved)

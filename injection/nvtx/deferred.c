@@ -37,35 +37,34 @@ uint64_t gt_nvtx_clock_of(const nvtxSemanticsHeader_t *semantics)
 /* One that finds no place is a clock of which nothing is known. */
 uint64_t gt_nvtx_register_clock(nvtxDomainHandle_t domain, const nvtxTimeDomainAttr_t *what)
 {
-	struct gt_nvtx *nvtx = gt_nvtx_of(gt_session_get());
 	uint32_t number;
 	uint64_t id;
 
 	(void)domain;
 	if (!what)
 		return NVTX_TIME_DOMAIN_ID_NONE;
-	number = atomic_fetch_add_explicit(&nvtx->clocks_given, 1, memory_order_relaxed);
+	number = atomic_fetch_add_explicit(&gt_nvtx.clocks_given, 1, memory_order_relaxed);
 	id = what->timeDomainId ? what->timeDomainId : NVTX_TIME_DOMAIN_ID_DYNAMIC_START + number;
 	if (number < GT_NVTX_CLOCKS) {
-		atomic_store_explicit(&nvtx->clocks[number].id, id, memory_order_relaxed);
+		atomic_store_explicit(&gt_nvtx.clocks[number].id, id, memory_order_relaxed);
 		/* Pairs with the acquire of whoever looks for it. */
-		atomic_store_explicit(&nvtx->clocks[number].source, what->timestampTypeId + 1,
+		atomic_store_explicit(&gt_nvtx.clocks[number].source, what->timestampTypeId + 1,
 		                      memory_order_release);
 	}
 	return id;
 }
 
 /* NVTX_TIMESTAMP_TYPE_... of a clock, which may be named by that. */
-static uint64_t source_of(const struct gt_nvtx *nvtx, uint64_t clock)
+static uint64_t source_of(uint64_t clock)
 {
 	if (clock < NVTX_TIME_DOMAIN_ID_STATIC_START)
 		return clock;
 	for (size_t i = 0; i < GT_NVTX_CLOCKS; i++) {
 		const uint64_t source =
-			atomic_load_explicit(&nvtx->clocks[i].source, memory_order_acquire);
+			atomic_load_explicit(&gt_nvtx.clocks[i].source, memory_order_acquire);
 
 		if (source &&
-		    atomic_load_explicit(&nvtx->clocks[i].id, memory_order_relaxed) == clock)
+		    atomic_load_explicit(&gt_nvtx.clocks[i].id, memory_order_relaxed) == clock)
 			return source - 1;
 	}
 	return NVTX_TIMESTAMP_TYPE_NONE;
@@ -103,9 +102,9 @@ static uint64_t time_of(uint64_t source, uint64_t value, uint64_t now_ns)
 	}
 }
 
-bool gt_nvtx_time(struct gt_session *session, uint64_t clock, int64_t value, uint64_t *time_ns)
+bool gt_nvtx_time(uint64_t clock, int64_t value, uint64_t *time_ns)
 {
-	const uint64_t source = source_of(gt_nvtx_of(session), clock);
+	const uint64_t source = source_of(clock);
 	const uint64_t now_ns = gt_now();
 	const uint64_t found = time_of(source, (uint64_t)value, now_ns);
 
@@ -118,8 +117,7 @@ bool gt_nvtx_time(struct gt_session *session, uint64_t clock, int64_t value, uin
 
 void gt_nvtx_note_clock(struct gt_session *session)
 {
-	if (!atomic_exchange_explicit(&gt_nvtx_of(session)->clock_noted, true,
-	                              memory_order_relaxed))
+	if (!atomic_exchange_explicit(&gt_nvtx.clock_noted, true, memory_order_relaxed))
 		gt_note(session, "nvtx",
 		        "the program told NVTX of events or samples later, with times of a clock that "
 		        "gputrace cannot convert: events are marks at the time of the call, samples "
@@ -134,8 +132,8 @@ struct times {
 	bool unknown;   /* one is there, but is of a clock that is not known */
 };
 
-static void read_time(struct gt_session *session, const nvtxPayloadData_t *data,
-                      const struct gt_nvtx_entry *entry, struct times *times)
+static void read_time(const nvtxPayloadData_t *data, const struct gt_nvtx_entry *entry,
+                      struct times *times)
 {
 	const uint32_t event = (uint32_t)entry->flags & EVENT_FLAGS;
 	const bool ends = event == NVTX_PAYLOAD_ENTRY_FLAG_RANGE_END ||
@@ -147,23 +145,21 @@ static void read_time(struct gt_session *session, const nvtxPayloadData_t *data,
 	    entry->offset > data->size - sizeof(value))
 		return;
 	memcpy(&value, (const uint8_t *)data->payload + entry->offset, sizeof(value));
-	if (!gt_nvtx_time(session, entry->clock, value, &times->ns[ends]))
+	if (!gt_nvtx_time(entry->clock, value, &times->ns[ends]))
 		times->unknown = true;
 }
 
-static struct times times_of(struct gt_session *session, const nvtxPayloadData_t *data,
-                             size_t count)
+static struct times times_of(const nvtxPayloadData_t *data, size_t count)
 {
 	struct times times = {0};
 
 	for (size_t i = 0; i < count; i++) {
-		const struct gt_nvtx_schema *schema =
-			data[i].payload && data[i].size != SIZE_MAX
-				? gt_nvtx_schema(gt_nvtx_of(session), data[i].schemaId)
-				: NULL;
+		const struct gt_nvtx_schema *schema = data[i].payload && data[i].size != SIZE_MAX
+		                                              ? gt_nvtx_schema(data[i].schemaId)
+		                                              : NULL;
 
 		for (uint32_t entry = 0; schema && entry < schema->count; entry++)
-			read_time(session, &data[i], &schema->entries[entry], &times);
+			read_time(&data[i], &schema->entries[entry], &times);
 	}
 	return times;
 }
@@ -175,7 +171,7 @@ void gt_nvtx_submit(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, si
 	uint64_t stamps[2] = {0};
 
 	if (data && gt_is_recording(session))
-		times = times_of(session, data, count);
+		times = times_of(data, count);
 	if (times.ns[0])
 		stamps[0] = gt_ticks_at(&gt_ticks, times.ns[0]);
 	if (times.ns[1])
@@ -190,9 +186,8 @@ void gt_nvtx_submit(nvtxDomainHandle_t domain, const nvtxPayloadData_t *data, si
 
 void gt_nvtx_submit_batch(nvtxDomainHandle_t domain, const nvtxEventBatch_t *batch)
 {
-	const struct gt_nvtx *nvtx = gt_nvtx_of(gt_session_get());
 	const struct gt_nvtx_schema *schema =
-		batch && batch->events ? gt_nvtx_schema(nvtx, batch->eventSchemaId) : NULL;
+		batch && batch->events ? gt_nvtx_schema(batch->eventSchemaId) : NULL;
 	const uint64_t bytes = schema ? schema->bytes : 0;
 
 	if (!batch || !batch->events)

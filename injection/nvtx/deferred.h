@@ -18,7 +18,7 @@ struct gt_session;
  */
 
 /* Nanoseconds of gt_now at a time of a clock, which is of the past; false: that is not known. */
-bool gt_nvtx_time(struct gt_session *session, uint64_t clock, int64_t value, uint64_t *time_ns);
+bool gt_nvtx_time(uint64_t clock, int64_t value, uint64_t *time_ns);
 
 /* The clock that a list of semantics names; 0: none. */
 uint64_t gt_nvtx_clock_of(const nvtxSemanticsHeader_t *semantics);

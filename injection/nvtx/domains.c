@@ -27,25 +27,25 @@ static bool has_name(const char *names, const char *name, size_t size)
 	return false;
 }
 
-static bool is_wanted(const struct gt_nvtx *nvtx, const char *name, size_t size)
+static bool is_wanted(const char *name, size_t size)
 {
-	return !nvtx->domains[0] || has_name(nvtx->domains, name, size) == nvtx->domains_wanted;
+	return !gt_nvtx.domains[0] ||
+	       has_name(gt_nvtx.domains, name, size) == gt_nvtx.domains_wanted;
 }
 
-bool gt_nvtx_is_wanted(const struct gt_nvtx *nvtx, const struct gt_nvtx_text *name)
+bool gt_nvtx_is_wanted(const struct gt_nvtx_text *name)
 {
 	uint8_t text[GT_NVTX_DOMAINS_BYTES];
 
 	if (name->size > sizeof(text))
-		return !nvtx->domains_wanted;
+		return !gt_nvtx.domains_wanted;
 	gt_nvtx_copy_text(text, name);
-	return is_wanted(nvtx, (const char *)text, name->size);
+	return is_wanted((const char *)text, name->size);
 }
 
 /* The environment may change, so that the names are copied. */
 void gt_nvtx_domains_init(struct gt_session *session)
 {
-	struct gt_nvtx *nvtx = gt_nvtx_of(session);
 	const char *wanted = session->settings.nvtx_domains;
 	const char *unwanted = session->settings.nvtx_no_domains;
 	const char *names = *wanted ? wanted : unwanted;
@@ -54,13 +54,15 @@ void gt_nvtx_domains_init(struct gt_session *session)
 	if (*wanted && *unwanted)
 		gt_note(session, "nvtx",
 		        "GPUTRACE_NVTX_NO_DOMAINS says nothing where GPUTRACE_NVTX_DOMAINS does");
-	nvtx->domains[0] = '\0';
-	if (length < sizeof(nvtx->domains))
-		memcpy(nvtx->domains, names, length + 1);
+	gt_nvtx.domains[0] = '\0';
+	if (length < sizeof(gt_nvtx.domains))
+		memcpy(gt_nvtx.domains, names, length + 1);
 	else
 		gt_note(session, "nvtx",
 		        "the list of domains of NVTX is too long: all are recorded");
-	nvtx->domains_wanted = *wanted != '\0';
-	nvtx->default_domain =
-		is_wanted(nvtx, default_name, sizeof(default_name) - 1) ? 0 : GT_DOMAIN_UNWANTED;
+	gt_nvtx.domains_wanted = *wanted != '\0';
+	atomic_store_explicit(
+		&session->nvtx.default_domain,
+		is_wanted(default_name, sizeof(default_name) - 1) ? 0 : GT_DOMAIN_UNWANTED,
+		memory_order_relaxed);
 }

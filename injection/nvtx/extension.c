@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #include "injection/columns.h"
-#include "injection/inject.h"
+#include "injection/begin.h"
 #include "injection/nvtx/deferred.h"
 #include "injection/nvtx/memory.h"
 #include "injection/nvtx/nvtx.h"
@@ -65,13 +65,11 @@ static uint8_t on_is_enabled(nvtxDomainHandle_t domain)
 /* Where something happened: known by its name alone. */
 static uint64_t on_scope_register(nvtxDomainHandle_t domain, const nvtxScopeAttr_t *what)
 {
-	struct gt_nvtx *nvtx = gt_nvtx_of(gt_session_get());
-
 	(void)domain;
 	if (what && what->scopeId)
 		return what->scopeId;
 	return NVTX_SCOPE_ID_DYNAMIC_START +
-	       atomic_fetch_add_explicit(&nvtx->scopes_given, 1, memory_order_relaxed) + 1;
+	       atomic_fetch_add_explicit(&gt_nvtx.scopes_given, 1, memory_order_relaxed) + 1;
 }
 
 /* ---- counters ---- */
@@ -87,21 +85,21 @@ struct gt_nvtx_counter {
 	uint64_t offsets[MOST_COLUMNS];
 };
 
-void gt_nvtx_counters_init(struct gt_nvtx *nvtx)
+void gt_nvtx_counters_init(void)
 {
 	void *memory = mmap(NULL, COUNTERS * sizeof(struct gt_nvtx_counter), PROT_READ | PROT_WRITE,
 	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	nvtx->counters = memory == MAP_FAILED ? NULL : memory;
+	gt_nvtx.counters = memory == MAP_FAILED ? NULL : memory;
 }
 
 /* The place of an id, a free one for it where claim is set, NULL where there is none. */
-static struct gt_nvtx_counter *counter_of(const struct gt_nvtx *nvtx, uint64_t id, bool claim)
+static struct gt_nvtx_counter *counter_of(uint64_t id, bool claim)
 {
 	const uint64_t hash = id * 0x9e3779b97f4a7c15u >> 32;
 
-	for (uint64_t i = 0; nvtx->counters && id && i < COUNTERS / 2; i++) {
-		struct gt_nvtx_counter *place = &nvtx->counters[(hash + i) % COUNTERS];
+	for (uint64_t i = 0; gt_nvtx.counters && id && i < COUNTERS / 2; i++) {
+		struct gt_nvtx_counter *place = &gt_nvtx.counters[(hash + i) % COUNTERS];
 		uint64_t there = atomic_load_explicit(&place->id, memory_order_relaxed);
 
 		if (there == id)
@@ -251,7 +249,6 @@ static void lay_out(struct gt_nvtx_counter *counter, const struct gt_nvtx_schema
 static uint64_t on_counter_register(nvtxDomainHandle_t domain, const nvtxCounterAttr_t *what)
 {
 	struct gt_session *session = gt_session_get();
-	struct gt_nvtx *nvtx = gt_nvtx_of(session);
 	struct gt_nvtx_counter *counter;
 	const struct gt_nvtx_schema *schema;
 	uint32_t number;
@@ -259,13 +256,13 @@ static uint64_t on_counter_register(nvtxDomainHandle_t domain, const nvtxCounter
 
 	if (!what || what->structSize < sizeof(*what))
 		return NVTX_COUNTER_ID_NONE;
-	number = atomic_fetch_add_explicit(&nvtx->counters_given, 1, memory_order_relaxed) + 1;
+	number = atomic_fetch_add_explicit(&gt_nvtx.counters_given, 1, memory_order_relaxed) + 1;
 	id = what->counterId ? what->counterId : NVTX_COUNTER_ID_DYNAMIC_START + number;
-	counter = is_wanted(domain) ? counter_of(nvtx, id, true) : NULL;
+	counter = is_wanted(domain) ? counter_of(id, true) : NULL;
 	if (!counter || number > GT_SERIES_POOLS - 1 - GT_SERIES_NVTX ||
 	    !gt_nvtx_fill(&counter->filled))
 		return id;
-	schema = gt_nvtx_schema(nvtx, what->schemaId);
+	schema = gt_nvtx_schema(what->schemaId);
 	counter->series = (uint16_t)(GT_SERIES_NVTX + number);
 	counter->clock = gt_nvtx_clock_of(what->semantics);
 	lay_out(counter, schema, what->schemaId);
@@ -306,7 +303,7 @@ static void sample_at(const struct gt_nvtx_counter *counter, const void *bytes, 
 
 static void sample(uint64_t id, const void *bytes, size_t size, double missing)
 {
-	const struct gt_nvtx_counter *counter = counter_of(gt_nvtx_of(gt_session_get()), id, false);
+	const struct gt_nvtx_counter *counter = counter_of(id, false);
 
 	if (counter && gt_nvtx_is_filled(&counter->filled))
 		sample_at(counter, bytes, size, missing, gt_now());
@@ -355,7 +352,7 @@ static bool time_in_batch(const struct gt_nvtx_counter *counter, const nvtxCount
 	} else {
 		return false;
 	}
-	return gt_nvtx_time(gt_session_get(), counter->clock, (int64_t)value, time_ns);
+	return gt_nvtx_time(counter->clock, (int64_t)value, time_ns);
 }
 
 static void on_counter_batch(nvtxDomainHandle_t domain, const nvtxCounterBatch_t *batch)
@@ -366,7 +363,7 @@ static void on_counter_batch(nvtxDomainHandle_t domain, const nvtxCounterBatch_t
 	size_t count;
 
 	counter = batch && batch->counters && is_wanted(domain)
-	                  ? counter_of(gt_nvtx_of(session), batch->counterId, false)
+	                  ? counter_of(batch->counterId, false)
 	                  : NULL;
 	if (!counter || !gt_nvtx_is_filled(&counter->filled) || counter->bytes == 0)
 		return;

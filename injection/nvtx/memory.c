@@ -66,10 +66,8 @@ static struct gt_nvtx_text text_of(uint32_t type, const nvtxMessageValue_t *name
 
 static uint64_t new_handle(void)
 {
-	struct gt_nvtx *nvtx = gt_nvtx_of(gt_session_get());
-
 	return HANDLES_WITHOUT_ADDRESS |
-	       (atomic_fetch_add_explicit(&nvtx->ranges, 1, memory_order_relaxed) + 1);
+	       (atomic_fetch_add_explicit(&gt_nvtx.ranges, 1, memory_order_relaxed) + 1);
 }
 
 /* Address and size of memory that has an address. */

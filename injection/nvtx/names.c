@@ -21,28 +21,27 @@ struct kept {
 	uint64_t number;
 };
 
-void gt_nvtx_names_init(struct gt_nvtx *nvtx)
+void gt_nvtx_names_init(void)
 {
 	void *memory = mmap(NULL, NAMES_BYTES, PROT_READ | PROT_WRITE,
 	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	nvtx->names = memory == MAP_FAILED ? NULL : memory;
+	gt_nvtx.names = memory == MAP_FAILED ? NULL : memory;
 }
 
 /* One that finds no room is missing in the sessions of children alone. */
-static void keep(struct gt_nvtx *nvtx, const struct gt_record_given_name *record,
-                 const struct gt_nvtx_text *text)
+static void keep(const struct gt_record_given_name *record, const struct gt_nvtx_text *text)
 {
 	const uint32_t bytes = (uint32_t)((sizeof(struct kept) + text->size + 7) & ~(size_t)7);
 	uint64_t at;
 	struct kept *kept;
 
-	if (!nvtx->names)
+	if (!gt_nvtx.names)
 		return;
-	at = atomic_fetch_add_explicit(&nvtx->name_bytes, bytes, memory_order_relaxed);
+	at = atomic_fetch_add_explicit(&gt_nvtx.name_bytes, bytes, memory_order_relaxed);
 	if (at > NAMES_BYTES - bytes)
 		return;
-	kept = (struct kept *)(nvtx->names + at);
+	kept = (struct kept *)(gt_nvtx.names + at);
 	kept->kind = record->kind;
 	kept->domain = record->domain;
 	kept->size = text->size;
@@ -83,17 +82,16 @@ void gt_nvtx_give_name(struct gt_session *session, const struct gt_nvtx_name *na
 		return;
 	if (gt_is_recording(session))
 		emit(session, &facts, &text);
-	keep(gt_nvtx_of(session), &facts, &text);
+	keep(&facts, &text);
 }
 
 void gt_nvtx_names_replay(struct gt_session *session)
 {
-	const struct gt_nvtx *nvtx = gt_nvtx_of(session);
-	const uint64_t used = atomic_load_explicit(&nvtx->name_bytes, memory_order_relaxed);
+	const uint64_t used = atomic_load_explicit(&gt_nvtx.name_bytes, memory_order_relaxed);
 	uint64_t at = 0;
 
-	while (nvtx->names && at < used && at < NAMES_BYTES - sizeof(struct kept)) {
-		const struct kept *kept = (const struct kept *)(nvtx->names + at);
+	while (gt_nvtx.names && at < used && at < NAMES_BYTES - sizeof(struct kept)) {
+		const struct kept *kept = (const struct kept *)(gt_nvtx.names + at);
 		const uint32_t bytes = atomic_load_explicit(&kept->bytes, memory_order_acquire);
 		const struct gt_record_given_name facts = {
 			.number = kept->number,

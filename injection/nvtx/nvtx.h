@@ -60,14 +60,8 @@ struct gt_nvtx_clock {
 
 enum { GT_NVTX_CLOCKS = 32 };
 
+/* All but what each call reads, which is struct gt_nvtx_page. It outlives the session. */
 struct gt_nvtx {
-	/* Members that each call reads stand first: session.h says why. */
-	_Atomic uint32_t given[3]; /* how many numbers of each enum gt_nvtx_handle are given out */
-	uint32_t default_domain;   /* 0, or GT_DOMAIN_UNWANTED */
-	bool others_hear;          /* there is another library, next, that wants calls */
-	bool watches;              /* a name is watched: watch */
-	uint8_t apart[64];         /* from what calls write */
-
 	_Atomic uint64_t ranges; /* ids of started ranges that are given out */
 	uint8_t *names;          /* names that are given; NULL: none are kept */
 	_Atomic uint64_t name_bytes;
@@ -86,10 +80,19 @@ struct gt_nvtx {
 	bool named_late; /* the environment names this library since it was loaded, not before */
 };
 
-struct gt_nvtx *gt_nvtx_of(struct gt_session *session);
+extern struct gt_nvtx gt_nvtx;
+
+/*
+ * When a session starts: which domains are recorded, for which range's name it is watched (NULL,
+ * "": for none), and the names that the program has given before.
+ */
+void gt_nvtx_start(struct gt_session *session, const char *watched);
+
+/* Whether the name of a range is watched for: gt_nvtx.watch. */
+bool gt_nvtx_is_watched(const struct gt_session *session);
 
 /* In the child of a fork: a thread that was looking for another library is not here. */
-void gt_nvtx_forget(struct gt_nvtx *nvtx);
+void gt_nvtx_forget(void);
 
 /* Notes of shared objects that use NVTX and have not found this library. */
 void gt_nvtx_note_missed(struct gt_session *session);
@@ -100,7 +103,7 @@ void gt_nvtx_note_missed(struct gt_session *session);
 void gt_nvtx_domains_init(struct gt_session *session);
 
 struct gt_nvtx_text;
-bool gt_nvtx_is_wanted(const struct gt_nvtx *nvtx, const struct gt_nvtx_text *name);
+bool gt_nvtx_is_wanted(const struct gt_nvtx_text *name);
 
 /* ---- names.c ---- */
 
@@ -113,7 +116,7 @@ struct gt_nvtx_name {
 };
 
 /* Memory in which names are kept for the sessions of children. */
-void gt_nvtx_names_init(struct gt_nvtx *nvtx);
+void gt_nvtx_names_init(void);
 
 /* Records a name; it is kept as well, for the session of a child. */
 void gt_nvtx_give_name(struct gt_session *session, const struct gt_nvtx_name *name);
@@ -124,7 +127,7 @@ void gt_nvtx_names_replay(struct gt_session *session);
 /* ---- extension.c ---- */
 
 /* Memory for counters. */
-void gt_nvtx_counters_init(struct gt_nvtx *nvtx);
+void gt_nvtx_counters_init(void);
 
 /* ---- calls.c ---- */
 

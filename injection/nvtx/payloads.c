@@ -85,10 +85,9 @@ static bool is_text(uint64_t type)
 }
 
 /* Bytes of an entry in its payload, and what it is aligned to; 0: that depends on the payload. */
-static uint64_t bytes_of(const struct gt_nvtx *nvtx, const nvtxPayloadSchemaEntry_t *entry,
-                         uint64_t *align)
+static uint64_t bytes_of(const nvtxPayloadSchemaEntry_t *entry, uint64_t *align)
 {
-	const struct gt_nvtx_schema *schema = gt_nvtx_schema(nvtx, entry->type);
+	const struct gt_nvtx_schema *schema = gt_nvtx_schema(entry->type);
 	uint64_t one = gt_nvtx_type_bytes(entry->type);
 
 	*align = one ? one : sizeof(uint64_t);
@@ -115,22 +114,22 @@ static uint64_t bytes_of(const struct gt_nvtx *nvtx, const nvtxPayloadSchemaEntr
 
 /* ---- what is kept ---- */
 
-void gt_nvtx_schemas_init(struct gt_nvtx *nvtx)
+void gt_nvtx_schemas_init(void)
 {
 	void *memory =
 		mmap(NULL, GT_NVTX_SCHEMAS * sizeof(struct gt_nvtx_schema), PROT_READ | PROT_WRITE,
 	             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	nvtx->schemas = memory == MAP_FAILED ? NULL : memory;
+	gt_nvtx.schemas = memory == MAP_FAILED ? NULL : memory;
 }
 
 /* The place of an id; a free one for it where claim is set; NULL: there is none. */
-static struct gt_nvtx_schema *place_of(const struct gt_nvtx *nvtx, uint64_t id, bool claim)
+static struct gt_nvtx_schema *place_of(uint64_t id, bool claim)
 {
 	const uint64_t hash = id * 0x9e3779b97f4a7c15u >> 32;
 
-	for (uint64_t i = 0; nvtx->schemas && id && i < GT_NVTX_SCHEMAS / 2; i++) {
-		struct gt_nvtx_schema *place = &nvtx->schemas[(hash + i) % GT_NVTX_SCHEMAS];
+	for (uint64_t i = 0; gt_nvtx.schemas && id && i < GT_NVTX_SCHEMAS / 2; i++) {
+		struct gt_nvtx_schema *place = &gt_nvtx.schemas[(hash + i) % GT_NVTX_SCHEMAS];
 		uint64_t there = atomic_load_explicit(&place->id, memory_order_relaxed);
 
 		if (there == id)
@@ -145,18 +144,18 @@ static struct gt_nvtx_schema *place_of(const struct gt_nvtx *nvtx, uint64_t id, 
 	return NULL;
 }
 
-const struct gt_nvtx_schema *gt_nvtx_schema(const struct gt_nvtx *nvtx, uint64_t id)
+const struct gt_nvtx_schema *gt_nvtx_schema(uint64_t id)
 {
-	const struct gt_nvtx_schema *place = place_of(nvtx, id, false);
+	const struct gt_nvtx_schema *place = place_of(id, false);
 
 	return place && gt_nvtx_is_filled(&place->filled) ? place : NULL;
 }
 
-static uint64_t give_id(struct gt_nvtx *nvtx, uint64_t wanted)
+static uint64_t give_id(uint64_t wanted)
 {
 	return wanted ? wanted
 	              : NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START +
-	                        atomic_fetch_add_explicit(&nvtx->schemas_given, 1,
+	                        atomic_fetch_add_explicit(&gt_nvtx.schemas_given, 1,
 	                                                  memory_order_relaxed) +
 	                        1;
 }
@@ -198,11 +197,10 @@ struct layout {
 	bool known;
 };
 
-static uint64_t place_entry(const struct gt_nvtx *nvtx, struct layout *layout,
-                            const nvtxPayloadSchemaEntry_t *entry)
+static uint64_t place_entry(struct layout *layout, const nvtxPayloadSchemaEntry_t *entry)
 {
 	uint64_t align;
-	const uint64_t bytes = bytes_of(nvtx, entry, &align);
+	const uint64_t bytes = bytes_of(entry, &align);
 	uint64_t offset = entry->offset;
 
 	if (layout->pack && layout->pack < align)
@@ -248,8 +246,7 @@ static void add_entries(struct gt_session *session, uint64_t id, struct gt_nvtx_
 			.type = entry->type,
 			.flags = entry->flags,
 			.detail = entry->arrayOrUnionDetail,
-			.offset = is_union ? entry->offset
-		                           : place_entry(gt_nvtx_of(session), &layout, entry),
+			.offset = is_union ? entry->offset : place_entry(&layout, entry),
 			.place = (uint32_t)i,
 		};
 
@@ -271,9 +268,8 @@ uint64_t gt_nvtx_register_schema(struct gt_session *session, uint32_t domain,
 	if (!attributes || (attributes->fieldMask & needed) != needed || !attributes->entries)
 		return 0;
 	mask = attributes->fieldMask;
-	facts.id = give_id(gt_nvtx_of(session), (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID)
-	                                                ? attributes->schemaId
-	                                                : 0);
+	facts.id = give_id((mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) ? attributes->schemaId
+	                                                                     : 0);
 	if (domain == GT_DOMAIN_UNWANTED)
 		return facts.id;
 	if (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE)
@@ -286,7 +282,7 @@ uint64_t gt_nvtx_register_schema(struct gt_session *session, uint32_t domain,
 	if (gt_is_recording(session))
 		emit_schema(session, &facts,
 		            (mask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME) ? attributes->name : NULL);
-	kept = place_of(gt_nvtx_of(session), facts.id, true);
+	kept = place_of(facts.id, true);
 	if (kept && !gt_nvtx_fill(&kept->filled))
 		kept = NULL; /* it was registered before */
 	if (kept)
@@ -310,14 +306,13 @@ uint64_t gt_nvtx_register_enum(struct gt_session *session, uint32_t domain,
 		return 0;
 	mask = attributes->fieldMask;
 	facts.id =
-		give_id(gt_nvtx_of(session),
-	                (mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? attributes->schemaId : 0);
+		give_id((mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) ? attributes->schemaId : 0);
 	if (domain == GT_DOMAIN_UNWANTED)
 		return facts.id;
 	facts.bytes =
 		(mask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SIZE) ? attributes->sizeOfEnum : sizeof(int);
 	facts.entries = (uint32_t)attributes->numEntries;
-	kept = place_of(gt_nvtx_of(session), facts.id, true);
+	kept = place_of(facts.id, true);
 	if (kept && gt_nvtx_fill(&kept->filled)) {
 		kept->bytes = facts.bytes;
 		atomic_store_explicit(&kept->filled, GT_NVTX_FILLED, memory_order_release);
@@ -342,9 +337,9 @@ uint64_t gt_nvtx_register_enum(struct gt_session *session, uint32_t domain,
 /* ---- payloads ---- */
 
 /* The program may leave the size to us. */
-static uint64_t size_of(const struct gt_nvtx *nvtx, const nvtxPayloadData_t *data)
+static uint64_t size_of(const nvtxPayloadData_t *data)
 {
-	const struct gt_nvtx_schema *schema = gt_nvtx_schema(nvtx, data->schemaId);
+	const struct gt_nvtx_schema *schema = gt_nvtx_schema(data->schemaId);
 
 	if (!data->payload)
 		return 0;
@@ -410,7 +405,7 @@ static void emit_text(struct gt_session *session, const struct gt_record_range_d
 static void emit_texts(struct gt_session *session, const struct gt_record_range_data *facts,
                        const uint8_t *payload)
 {
-	const struct gt_nvtx_schema *schema = gt_nvtx_schema(gt_nvtx_of(session), facts->schema);
+	const struct gt_nvtx_schema *schema = gt_nvtx_schema(facts->schema);
 
 	for (uint32_t i = 0; schema && i < schema->count; i++) {
 		const struct gt_nvtx_entry *entry = &schema->entries[i];
@@ -433,7 +428,7 @@ void gt_nvtx_emit_data(struct gt_session *session, const struct gt_nvtx_data *da
 		const struct gt_record_range_data facts = {
 			.time_ns = data->time_ns,
 			.schema = one->schemaId,
-			.bytes = size_of(gt_nvtx_of(session), one),
+			.bytes = size_of(one),
 			.order = data->order,
 			.which = (uint32_t)i,
 			.place = GT_PLACE_PAYLOAD,

@@ -65,7 +65,7 @@ struct gt_nvtx_data {
 };
 
 /* Memory for schemas. */
-void gt_nvtx_schemas_init(struct gt_nvtx *nvtx);
+void gt_nvtx_schemas_init(void);
 
 /* Ids, which the program may have chosen; 0: nothing can be made of the attributes. */
 uint64_t gt_nvtx_register_schema(struct gt_session *session, uint32_t domain,
@@ -74,7 +74,7 @@ uint64_t gt_nvtx_register_enum(struct gt_session *session, uint32_t domain,
                                const nvtxPayloadEnumAttr_t *attributes);
 
 /* NULL: nobody registered it. */
-const struct gt_nvtx_schema *gt_nvtx_schema(const struct gt_nvtx *nvtx, uint64_t id);
+const struct gt_nvtx_schema *gt_nvtx_schema(uint64_t id);
 
 /* Bytes of a value of one of NVTX's types; 0: it is no such type, or has no fixed size. */
 uint32_t gt_nvtx_type_bytes(uint64_t type);

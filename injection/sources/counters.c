@@ -16,7 +16,7 @@
 #include "injection/cupti/cupti.h"
 #include "injection/cupti/pm_sampler.h"
 #include "injection/driver.h"
-#include "injection/inject.h"
+#include "injection/begin.h"
 #include "injection/launch_calls.h"
 #include "injection/now.h"
 #include "injection/services.h"

@@ -706,4 +706,5 @@ const struct gt_source gt_source_device_events = {
 	.runs_when_asked = true,
 	.end_ns = END_NS,
 	.hears = {.enter = enter, .leave = leave, .event = event},
+	.forget = gt_device_names_forget,
 };

@@ -19,12 +19,13 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	(void)state;
 	(void)err;
-	gt_nvtx_domains_init(session);
-	gt_nvtx_of(session)->watches = gt_nvtx_watch_init(&gt_nvtx_of(session)->watch, watched);
-	gt_nvtx_names_replay(session);
-	if (gt_nvtx_of(session)->named_late)
-		gt_nvtx_note_missed(session);
+	gt_nvtx_start(session, watched);
 	return 0;
 }
 
-const struct gt_source gt_source_nvtx = {.name = "nvtx", .alone = true, .start = start};
+const struct gt_source gt_source_nvtx = {
+	.name = "nvtx",
+	.alone = true,
+	.start = start,
+	.forget = gt_nvtx_forget,
+};

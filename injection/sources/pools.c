@@ -40,4 +40,5 @@ const struct gt_source gt_source_pools = {
 	.run = run,
 	.runs_when_asked = true,
 	.end_ns = END_NS,
+	.forget = gt_pools_forget,
 };

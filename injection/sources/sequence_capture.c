@@ -344,9 +344,9 @@ static void take_inside(struct gt_session *session, struct sequence_capture *seq
 /* ---- which occurrence ---- */
 
 /* The occurrence that is open and to be captured; 0: none. */
-static uint32_t chosen(struct gt_session *session, const struct sequence_capture *sequences)
+static uint32_t chosen(const struct sequence_capture *sequences)
 {
-	const uint32_t occurrence = gt_nvtx_watch_occurrence(&gt_nvtx_of(session)->watch);
+	const uint32_t occurrence = gt_nvtx_watch_occurrence(&gt_nvtx.watch);
 
 	return occurrence >= sequences->choice.first && occurrence < sequences->choice.end
 	               ? occurrence
@@ -449,7 +449,7 @@ static bool enter_step(struct gt_session *session, struct sequence_capture *sequ
 static void *enter_call(struct gt_session *session, struct sequence_capture *sequences,
                         struct gt_call call)
 {
-	const uint32_t occurrence = chosen(session, sequences);
+	const uint32_t occurrence = chosen(sequences);
 	const uint32_t open = atomic_load_explicit(&sequences->open, memory_order_acquire);
 	struct gt_step_call asked;
 
@@ -462,7 +462,7 @@ static void *enter_call(struct gt_session *session, struct sequence_capture *seq
 	    !take_turn(session, sequences, occurrence ? occurrence : open))
 		return NULL;
 	/* It may have ended while the turn was another thread's. */
-	if (enter_step(session, sequences, chosen(session, sequences), call, &asked))
+	if (enter_step(session, sequences, chosen(sequences), call, &asked))
 		return &sequences->thread;
 	gt_launch_turn_end(&sequences->thread.turn);
 	return NULL;
@@ -632,7 +632,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 			err, EINVAL,
 			"no sequences are captured: launches are, or are run several times for "
 			"their counters, and only one of these is done");
-	if (!gt_nvtx_of(session)->watches)
+	if (!gt_nvtx_is_watched(session))
 		return gt_fail(err, EINVAL,
 		               "no sequences are captured: the name of the range is too long");
 	sequences->thread.sequences = true;
@@ -652,7 +652,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	gt_launch_choice_want(session);
 	gt_want_known(session, gt_step_call_is_known);
 	gt_want_nested(session);
-	gt_nvtx_watch_tell(&gt_nvtx_of(session)->watch, end_occurrence, session);
+	gt_nvtx_watch_tell(&gt_nvtx.watch, end_occurrence, session);
 	return 0;
 }
 

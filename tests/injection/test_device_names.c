@@ -92,16 +92,22 @@ Test(device_names, are_told_again_in_the_session_of_a_child)
 {
 	gt_device_names_add(recorder.session, "load");
 	gt_device_names_add(recorder.session, "compute");
-	gt_device_names_forget(&recorder.session->device_names);
+	gt_device_names_forget();
 	gt_device_names_start(recorder.session);
 	cr_expect(eq(sz, told(), 4));
 	gt_device_names_add(recorder.session, "load");
 	cr_expect(eq(u64, refused(), 0));
 }
 
-Test(device_names, are_no_records_where_device_events_are_not_recorded)
+static void start_without(void)
 {
-	recorder.session->device_names.ready = false;
+	recorder_init(&recorder);
+}
+
+TestSuite(device_names_alone, .init = start_without);
+
+Test(device_names_alone, are_no_records_where_device_events_are_not_recorded)
+{
 	cr_expect(eq(u32, gt_device_names_add(recorder.session, "load"),
 	             gputrace_device_name_id("load")));
 	cr_expect(eq(sz, told(), 0));

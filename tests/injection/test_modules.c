@@ -43,8 +43,8 @@ static void start(uint64_t keep_bytes)
 	                                                  .kernel_counters = "",
 	                                                  .capture_kernels = captures ? "." : "",
 	                                                  .capture_sequence = ""};
-	snprintf(recorder.session->arena_path, sizeof(recorder.session->arena_path), "%s/x.arena",
-	         folder);
+	snprintf(recorder.session->output.arena_path, sizeof(recorder.session->output.arena_path),
+	         "%s/x.arena", folder);
 	state = gt_source_state(recorder.session, &gt_source_modules);
 	recorder.session->sources.starting = &recorder.session->sources.members[0];
 	cr_assert(eq(int, gt_source_modules.start(recorder.session, state, &err), 0));
@@ -261,7 +261,7 @@ Test(modules, goes_on_where_nothing_can_be_written)
 	size_t count;
 
 	start(1 << 20);
-	snprintf(recorder.session->arena_path, sizeof(recorder.session->arena_path),
+	snprintf(recorder.session->output.arena_path, sizeof(recorder.session->output.arena_path),
 	         "%s/gone/x.arena", folder);
 	errno = EDOM;
 	tell(CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);

@@ -25,6 +25,13 @@ static void make(void)
 
 TestSuite(names, .init = make);
 
+static void keep(void)
+{
+	gt_names_keep(&(struct gt_kept_names){recorder.arena, &recorder.session->interner,
+	                                      recorder.session->scratch.text,
+	                                      sizeof(recorder.session->scratch.text)});
+}
+
 static bool is_kept(const char *name)
 {
 	const struct gt_name *there = gt_arena_name(recorder.arena, (uintptr_t)name);
@@ -44,11 +51,11 @@ Test(names, of_a_buffer_that_cupti_has_are_kept)
 	struct gt_slot *slot = gt_arena_take(recorder.arena, GT_SLOT_ACTIVITY);
 
 	add(slot, first);
-	gt_names_keep(recorder.session);
+	keep();
 	cr_expect(is_kept(first));
 	cr_expect(not(is_kept(second)));
 	add(slot, second);
-	gt_names_keep(recorder.session);
+	keep();
 	cr_expect(is_kept(second));
 }
 
@@ -62,12 +69,12 @@ Test(names, of_a_buffer_that_is_used_again_are_kept)
 
 	add(slot, before);
 	add(slot, before);
-	gt_names_keep(recorder.session);
+	keep();
 	gt_slot_hand_over(slot, slot->used);
 	gt_writer_thread_drain(recorder.session);
 	again = gt_arena_take(recorder.arena, GT_SLOT_ACTIVITY);
 	cr_assert(eq(ptr, again, slot));
 	add(again, after);
-	gt_names_keep(recorder.session);
+	keep();
 	cr_expect(is_kept(after));
 }

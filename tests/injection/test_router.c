@@ -282,14 +282,14 @@ static struct gt_roll *record_calls(void)
 {
 	struct gt_route *route = gt_router_add(router, &gt_source_api.hears, NULL);
 
-	recorder.session->roll.roll = zeroed(GT_ROLL_BYTES);
+	recorder.session->output.roll.roll = zeroed(GT_ROLL_BYTES);
 	route->names = true;
 	for (uint32_t id = 5; id <= 6; id++) {
 		gt_router_want(router, route, DRIVER, id);
 		gt_router_name(router, DRIVER, id, id);
 	}
 	gt_router_activate(router, gt_route_bit(router, route));
-	return recorder.session->roll.roll;
+	return recorder.session->output.roll.roll;
 }
 
 static void call_function(uint32_t id, CUpti_ApiCallbackSite site, CUresult result)

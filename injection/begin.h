@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_INJECTION_INJECT_H
-#define GT_INJECTION_INJECT_H
+#ifndef GT_INJECTION_BEGIN_H
+#define GT_INJECTION_BEGIN_H
 
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@
 void gt_session_must_begin(bool with_cuda);
 
 /* Whether a session began in the process that this one is a copy of, and no handler of fork ran. */
-bool gt_inject_is_clone(void);
+bool gt_session_is_clone(void);
 
 /*
  * Has the recording end, at the end of the process, before whatever was registered for that until
