@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "injection/nvml.h"
+#include "injection/nvml/nvml.h"
 
 #define MOST_REPEATS 10000
 

@@ -7,11 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "injection/begin.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/payloads.h"
-#include "injection/services.h"
-#include "injection/session.h"
+#include "injection/session/begin.h"
+#include "injection/session/services.h"
+#include "injection/session/session.h"
 
 /*
  * How NVTX finds this library, and another injection library through it. NVTX calls in once for

@@ -6,9 +6,9 @@
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/payloads.h"
 #include "injection/nvtx/texts.h"
-#include "injection/services.h"
-#include "injection/session.h"
-#include "injection/thread.h"
+#include "injection/process/thread.h"
+#include "injection/session/services.h"
+#include "injection/session/session.h"
 
 /*
  * NVTX's calls, on threads of the program. A push and its pop, a start and its end are two records:

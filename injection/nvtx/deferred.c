@@ -4,11 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "injection/now.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/payloads.h"
-#include "injection/services.h"
-#include "injection/session.h"
+#include "injection/process/now.h"
+#include "injection/session/services.h"
+#include "injection/session/session.h"
 
 #include <nvtx3/nvToolsExtSemanticsTime.h>
 

@@ -3,8 +3,8 @@
 
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/texts.h"
-#include "injection/services.h"
-#include "injection/session.h"
+#include "injection/session/services.h"
+#include "injection/session/session.h"
 
 /*
  * Which domains of NVTX are recorded. It is asked once for each, when the program makes it; its

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "injection/columns.h"
-#include "injection/begin.h"
 #include "injection/nvtx/deferred.h"
 #include "injection/nvtx/memory.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/payloads.h"
 #include "injection/nvtx/texts.h"
-#include "injection/services.h"
-#include "injection/session.h"
+#include "injection/session/begin.h"
+#include "injection/session/columns.h"
+#include "injection/session/services.h"
+#include "injection/session/session.h"
 
 #include <nvtx3/nvToolsExtCounters.h>
 #include <nvtx3/nvToolsExtSemanticsCounters.h>

@@ -8,8 +8,8 @@
 
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/texts.h"
-#include "injection/services.h"
-#include "injection/session.h"
+#include "injection/session/services.h"
+#include "injection/session/session.h"
 
 #define MOST_OF_BATCH (1u << 16) /* elements of one call */
 

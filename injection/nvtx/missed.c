@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "injection/nvtx/nvtx.h"
-#include "injection/services.h"
+#include "injection/session/services.h"
 
 /*
  * Shared objects whose copy of NVTX has had its first call without us: it asks nobody again, and

@@ -3,7 +3,7 @@
 
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/texts.h"
-#include "injection/services.h"
+#include "injection/session/services.h"
 
 /*
  * Names that the program gives. They are also kept, in the order in which they come, since the

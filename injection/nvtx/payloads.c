@@ -9,7 +9,7 @@
 #include "injection/nvtx/deferred.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/texts.h"
-#include "injection/services.h"
+#include "injection/session/services.h"
 
 #define MOST_ENTRIES  1024 /* of a schema that are recorded */
 #define MOST_PAYLOADS 16   /* of an event */

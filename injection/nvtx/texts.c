@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "injection/emit.h"
+#include "injection/session/emit.h"
 
 #define MOST_CHARACTER 0x10ffffu
 #define REPLACEMENT    0xfffdu /* for what is no character: RFC 3629 has no surrogates */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
-#include "injection/access_calls.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/calls/access.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Which memory copies and fills touch, from the parameters of the calls that ask for them: one

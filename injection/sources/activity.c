@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "format/activity.h"
 #include "injection/cupti/cupti.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /* The GPU's work, from CUPTI's activity records, in buffers that are slots of the arena. */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
-#include "injection/api_calls.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/calls/api.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * The API calls of the program, from callbacks on the calls that format/kinds/api_calls.def allows:

@@ -3,8 +3,8 @@
 #include <time.h>
 
 #include "injection/cupti/cupti.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Pairs of clock readings for the whole life of a capture: CUPTI's clock and the machine's are

@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "injection/api_calls.h"
-#include "injection/services.h"
-#include "injection/source.h"
-#include "injection/sync_calls.h"
+#include "injection/calls/api.h"
+#include "injection/calls/sync.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Fetches what CUPTI has before it is lost, and records nothing itself.

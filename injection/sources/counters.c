@@ -11,17 +11,17 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "injection/access_calls.h"
-#include "injection/columns.h"
+#include "injection/calls/access.h"
+#include "injection/calls/launch.h"
+#include "injection/counters/pm_sampler.h"
 #include "injection/cupti/cupti.h"
-#include "injection/cupti/pm_sampler.h"
-#include "injection/driver.h"
-#include "injection/begin.h"
-#include "injection/launch_calls.h"
-#include "injection/now.h"
-#include "injection/services.h"
-#include "injection/source.h"
-#include "injection/wait.h"
+#include "injection/driver/driver.h"
+#include "injection/process/now.h"
+#include "injection/process/wait.h"
+#include "injection/session/begin.h"
+#include "injection/session/columns.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Hardware counters of the GPUs on which the process has a context: one sampler each, on a thread

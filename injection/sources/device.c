@@ -3,10 +3,10 @@
 
 #include <cuda.h>
 
-#include "injection/driver.h"
-#include "injection/nvml.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/driver/driver.h"
+#include "injection/nvml/nvml.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Facts about the GPUs: asked of the driver, and of NVML for what only it knows, once CUDA is up.

@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 #include "format/settings.h"
+#include "injection/calls/graph.h"
 #include "injection/cupti/cupti.h"
-#include "injection/graph_calls.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * CUDA graphs: how they are made, and what is done with them. CUPTI tells of each graph and node

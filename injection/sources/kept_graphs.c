@@ -4,16 +4,16 @@
 #include <stddef.h>
 
 #include "format/settings.h"
-#include "injection/call_parameters.h"
-#include "injection/graph_calls.h"
-#include "injection/kept_graphs.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/calls/graph.h"
+#include "injection/calls/parameters.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
+#include "injection/snapshot/graphs/kept.h"
 
 /*
- * The work of executable CUDA graphs (injection/kept_graphs.h), as the driver's calls make, change
- * and destroy them. The runtime's are these inside. All is read when a call has returned, as the
- * graph that it names is still there then; what is destroyed is forgotten before the call.
+ * The work of executable CUDA graphs (injection/snapshot/graphs/kept.h), as the driver's calls make,
+ * change and destroy them. The runtime's are these inside. All is read when a call has returned, as
+ * the graph that it names is still there then; what is destroyed is forgotten before the call.
  */
 
 extern const struct gt_source gt_source_kept_graphs;

@@ -7,13 +7,13 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "injection/capture_thread.h"
-#include "injection/graph_steps.h"
-#include "injection/kept_graphs.h"
-#include "injection/launch_calls.h"
-#include "injection/launch_choice.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/calls/launch.h"
+#include "injection/counters/launch_choice.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
+#include "injection/snapshot/graph_steps.h"
+#include "injection/snapshot/graphs/kept.h"
+#include "injection/snapshot/thread.h"
 
 /*
  * Single launches with all that running them again needs: code, parameters, and the memory that

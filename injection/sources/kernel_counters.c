@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "injection/calls/launch.h"
+#include "injection/counters/launch_choice.h"
+#include "injection/counters/range_profiler.h"
 #include "injection/cupti/cupti.h"
-#include "injection/cupti/range_profiler.h"
-#include "injection/launch_calls.h"
-#include "injection/launch_choice.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Hardware counters of single launches: CUPTI runs a chosen launch as often as the counters need

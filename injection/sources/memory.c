@@ -6,12 +6,12 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
-#include "injection/asked_memory.h"
-#include "injection/askers.h"
-#include "injection/driver.h"
-#include "injection/memory_calls.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/callers/asked_memory.h"
+#include "injection/callers/askers.h"
+#include "injection/calls/memory.h"
+#include "injection/driver/driver.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * The program's memory, from the parameters of the calls that allocate and free it. A call is

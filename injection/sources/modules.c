@@ -11,11 +11,11 @@
 #include "format/activity.h"
 #include "format/cubin.h"
 #include "format/recording.h"
-#include "injection/call_parameters.h"
+#include "injection/calls/parameters.h"
 #include "injection/cupti/cupti.h"
-#include "injection/kept_modules.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
+#include "injection/snapshot/kept_modules.h"
 
 /*
  * Modules as they are loaded into contexts, and their ends. CUPTI hands the cubin over, on the

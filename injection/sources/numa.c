@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "injection/access_calls.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/calls/access.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * On which processor a thread runs when it asks for a copy, and on which NUMA node the memory of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/nvtx/nvtx.h"
 
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Ranges, marks and names that the program gives through NVTX: its functions call injection/nvtx

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "injection/pools.h"
+#include "injection/pools/pools.h"
 
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
- * Pools of memory that the program tells of: its calls are those of injection/pools.c, whether CUDA
- * is there or not. Those that registered a function for it are asked how they are filled, on a
- * thread of its own.
+ * Pools of memory that the program tells of: its calls are those of injection/pools/pools.c,
+ * whether CUDA is there or not. Those that registered a function for it are asked how they are
+ * filled, on a thread of its own.
  */
 
 #define END_NS 100000000u /* the program's functions can hang */

@@ -9,16 +9,16 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "injection/capture_thread.h"
-#include "injection/graph_steps.h"
-#include "injection/kept_graphs.h"
-#include "injection/launch_calls.h"
-#include "injection/launch_choice.h"
+#include "injection/calls/launch.h"
+#include "injection/counters/launch_choice.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/watch.h"
-#include "injection/services.h"
-#include "injection/source.h"
-#include "injection/step_calls.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
+#include "injection/snapshot/graph_steps.h"
+#include "injection/snapshot/graphs/kept.h"
+#include "injection/snapshot/launch/step_calls.h"
+#include "injection/snapshot/thread.h"
 
 /*
  * Occurrences of a range as sequences: all that the process has the GPU do while a range of the

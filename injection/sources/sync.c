@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
+#include "injection/calls/sync.h"
 #include "injection/cupti/cupti.h"
-#include "injection/services.h"
-#include "injection/source.h"
-#include "injection/sync_calls.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Who waits for what and what is signalled, from the parameters of API calls; CUPTI's own records

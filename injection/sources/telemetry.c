@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "injection/columns.h"
+#include "injection/calls/memory.h"
 #include "injection/cupti/cupti.h"
-#include "injection/driver.h"
-#include "injection/memory_calls.h"
-#include "injection/nvml.h"
-#include "injection/pool_readings.h"
-#include "injection/services.h"
-#include "injection/source.h"
+#include "injection/driver/driver.h"
+#include "injection/nvml/nvml.h"
+#include "injection/pools/readings.h"
+#include "injection/session/columns.h"
+#include "injection/session/services.h"
+#include "injection/session/source.h"
 
 /*
  * Power, clocks, temperature and their like of the GPUs on which the process has a context, read
@@ -62,7 +62,7 @@ enum { LEVEL = 0, TOTAL = 1, REASONS = 2 }; /* kinds, as counter records have th
 
 static const struct gt_column_words counters[] = {
 #define COUNTER(name, unit, kind, help) {#name, unit, help, kind},
-#include "injection/telemetry_counters.def"
+#include "injection/nvml/counters.def"
 };
 
 /* Which need more than one sample, or more than a sample to be told. */

@@ -4,8 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "injection/call_parameters.h"
-#include "injection/sync_calls.h"
+#include "injection/calls/parameters.h"
+#include "injection/calls/sync.h"
 
 enum { KINDS = 64, HANDLES = 256, KERNELS = 4096, MAX_FACTS = 8 };
 

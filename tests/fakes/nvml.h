@@ -8,7 +8,7 @@
 /*
  * Shared by the files of the fake libnvidia-ml and the program that tries it. The toolkit does
  * not bring nvml.h: names, layouts and values are NVML's as its documentation has them, written
- * down a second time, so that a mistake in the product's own (injection/nvml.h) shows.
+ * down a second time, so that a mistake in the product's own (injection/nvml/nvml.h) shows.
  */
 
 typedef struct nvml_device *nvmlDevice_t;

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "injection/services.h"
-#include "injection/session.h"
+#include "injection/session/services.h"
+#include "injection/session/session.h"
 #include "support/arena.h"
 #include "support/capture.h"
 #include "support/check.h"

@@ -7,8 +7,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "injection/services.h"
-#include "injection/session.h"
+#include "injection/session/services.h"
+#include "injection/session/session.h"
 #include "stress/folder.h"
 #include "stress/stress.h"
 

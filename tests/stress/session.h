@@ -4,7 +4,7 @@
 
 #include <cuda.h>
 
-#include "injection/session.h"
+#include "injection/session/session.h"
 #include "stress/folder.h"
 #include "stress/stress.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "injection/services.h"
+#include "injection/session/services.h"
 #include "stress/session.h"
 
 enum { THREADS = 3, ROUNDS = 3000, FIRST = 3, PUT = 64, MOST = 256 };

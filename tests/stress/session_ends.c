@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "injection/forks.h"
-#include "injection/services.h"
+#include "injection/session/forks.h"
+#include "injection/session/services.h"
 #include "stress/session.h"
 
 enum { THREADS = 3, ROUNDS = 4 };

@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "injection/services.h"
+#include "injection/session/services.h"
 #include "stress/session.h"
 
 enum {
