@@ -29,7 +29,7 @@
 
 enum { LAUNCHES = 100, BYTES = 4096 };
 
-/* docs/architecture.md, what it asks of the system. */
+/* docs/design/sources.md, System calls. */
 static const int of_gputrace[] = {
 	SYS_clock_gettime, SYS_close,          SYS_fcntl,           SYS_fstat,
 	SYS_futex,         SYS_getpid,         SYS_gettid,          SYS_madvise,
