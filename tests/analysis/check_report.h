@@ -2,6 +2,7 @@
 #ifndef GT_TESTS_ANALYSIS_CHECK_REPORT_H
 #define GT_TESTS_ANALYSIS_CHECK_REPORT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ static inline bool has_remark(const struct gt_result *result, const char *words)
 	do {                                                                                       \
 		cr_expect(not(cell(result, title, row, heading)->unknown));                        \
 		cr_expect(epsilon_eq(dbl, cell(result, title, row, heading)->real, expected,       \
-		                     1e-6 * ((expected) + 1)));                                    \
+		                     1e-6 * (fabs((double)(expected)) + 1)));                      \
 	} while (0)
 
 #define expect_words(result, title, row, heading, expected)                                        \
@@ -100,6 +101,7 @@ static inline bool has_remark(const struct gt_result *result, const char *words)
 	} while (0)
 
 #define expect_unknown(result, title, row, heading)                                                \
-	cr_expect(cell(result, title, row, heading)->unknown, "%s of row %d", heading, row)
+	cr_expect(cell(result, title, row, heading)->unknown, "%s of row %zu", heading,            \
+	          (size_t)(row))
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/minima.h"
 
-#include <criterion/criterion.h>
-#include <criterion/new/assert.h>
+#include "support/check.h"
 
 Test(minima, have_nothing_to_find_when_there_are_none)
 {

@@ -385,7 +385,7 @@ Test(apart, names_the_state_that_fits_best)
 	outcome = timed_by_state(1500, NAN, 8400);
 	gt_apart_choose(&outcome, GT_L2_cold);
 	expect_text(outcome.fits, "as-is");
-	cr_expect(gt_apart_is_far(&outcome), "16 % less");
+	cr_expect(gt_apart_is_far(&outcome), "16 %% less");
 	outcome = timed_by_state(10000, 10000, 10000);
 	outcome.job_ns = NAN;
 	gt_apart_choose(&outcome, GT_L2_cold);
