@@ -15,6 +15,8 @@
 #include "injection/nvtx/watch.h"
 #include "injection/session/services.h"
 #include "injection/session/source.h"
+#include "injection/snapshot/bundle/host_steps.h"
+#include "injection/snapshot/bundle/steps.h"
 #include "injection/snapshot/graph_steps.h"
 #include "injection/snapshot/graphs/kept.h"
 #include "injection/snapshot/launch/step_calls.h"
