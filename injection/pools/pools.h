@@ -21,7 +21,4 @@ void gt_pools_start(struct gt_session *session);
 /* In the child of a fork: threads that were at it are not here. */
 void gt_pools_forget(void);
 
-/* On gputrace's own thread: asks the pools that are due; returns how long none is, nanoseconds. */
-uint64_t gt_pools_pull(struct gt_session *session);
-
 #endif

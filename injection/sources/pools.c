@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/pools/pools.h"
 
+#include "injection/pools/statistics.h"
 #include "injection/session/services.h"
 #include "injection/session/source.h"
 
