@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "include/gputrace/device_layout.h"
+#include "injection/device_events/clock.h"
+#include "injection/device_events/copying.h"
 #include "injection/process/wait.h"
 #include "injection/session/services.h"
 #include "injection/session/source.h"
