@@ -13,6 +13,7 @@
 #include "injection/snapshot/bundle/steps.h"
 #include "injection/snapshot/graph_steps.h"
 #include "injection/snapshot/graphs/kept.h"
+#include "injection/snapshot/memory/arrays.h"
 
 struct gt_record_captured_launch gt_sequence_told(const struct gt_sequence *sequences,
                                                   uint32_t occurrence)

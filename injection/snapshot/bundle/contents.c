@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "injection/snapshot/bundle/capture.h"
+#include "injection/snapshot/memory/arrays.h"
 
 int gt_capture_read_piece(struct gt_launch_capture *capture, const struct gt_reached *memory,
                           uint64_t offset, size_t size, struct gt_error *err)

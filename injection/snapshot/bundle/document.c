@@ -12,6 +12,7 @@
 #include "injection/driver/driver.h"
 #include "injection/process/process.h"
 #include "injection/snapshot/bundle/capture.h"
+#include "injection/snapshot/memory/arrays.h"
 
 static void write_date(struct gt_bundle_writer *writer)
 {
