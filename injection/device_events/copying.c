@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "format/arena/device_ring.h"
 #include "include/gputrace/device_layout.h"
 #include "injection/device_events/host_side.h"

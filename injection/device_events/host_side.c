@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "injection/driver/device_driver.h"
-#include "injection/session/services.h"
+#include "injection/process/now.h"
 
 #define NAP_NS 20000
 

@@ -6,7 +6,6 @@
 
 #include "injection/nvtx/handles.h"
 #include "injection/nvtx/nvtx.h"
-#include "injection/session/session.h"
 
 void gt_nvtx_on_Initialize(const void *reserved)
 {

@@ -9,7 +9,6 @@
 #include "injection/nvtx/texts.h"
 #include "injection/nvtx/watch.h"
 #include "injection/session/services.h"
-#include "injection/session/session.h"
 
 /*
  * NVTX's functions that give names, among them those of domains, registered strings and resources,

@@ -2,8 +2,6 @@
 #ifndef GT_INJECTION_POOLS_POOLS_H
 #define GT_INJECTION_POOLS_POOLS_H
 
-#include <stdint.h>
-
 struct gt_session;
 
 /*

@@ -13,7 +13,6 @@
 #include "injection/process/wait.h"
 #include "injection/session/columns.h"
 #include "injection/session/services.h"
-#include "injection/session/session.h"
 #include "injection/session/source.h"
 
 #define LONGEST_WAIT_NS 100000000u /* after which pulls that were registered meanwhile are seen */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "injection/cupti/cupti.h"

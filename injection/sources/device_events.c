@@ -18,7 +18,6 @@
 #include "injection/device_events/thread.h"
 #include "injection/driver/device_driver.h"
 #include "injection/session/services.h"
-#include "injection/session/session.h"
 #include "injection/session/source.h"
 
 /*

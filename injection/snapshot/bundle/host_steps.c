@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/error.h"
 #include "injection/snapshot/bundle/capture.h"
 #include "injection/snapshot/bundle/contents.h"
 #include "injection/snapshot/bundle/copies.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/snapshot/bundle/launches.h"
 
-#include "base/error.h"
 #include "injection/snapshot/bundle/capture.h"
 #include "injection/snapshot/bundle/contents.h"
 #include "injection/snapshot/bundle/image.h"

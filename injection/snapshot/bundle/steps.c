@@ -2,7 +2,6 @@
 #include "injection/snapshot/bundle/steps.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 
