@@ -7,8 +7,8 @@ struct gt_session;
 /*
  * The program's own pools of memory, as it tells of them: the functions of
  * include/gputrace/gputrace.h, on threads of the program. Blocks become records as they come, and
- * nothing is kept of them. For pools all is kept that statistics, pulls, and the session of a
- * fork's child need.
+ * nothing is kept of them (blocks.h). For pools all is kept (kept.h) that statistics, pulls, and
+ * the session of a fork's child need.
  */
 
 #define GT_POOLS_KEPT 1024 /* pools that are there at one time */
