@@ -15,10 +15,9 @@ struct gt_error;
 struct gt_session;
 
 /*
- * The ring of device events of one context: its memory on the GPU, copying out of it what kernels
- * wrote, and kernels of our own that tell how the clock of kernels stands to CUPTI's. All of it
- * happens on one thread of ours, with the context current there, on streams of our own that wait
- * for none of the program's.
+ * The ring of device events of one context: its memory on the GPU and on the host. All that is done
+ * with it (copying.c, clock.c) happens on one thread of ours, with the context current there, on
+ * streams of our own that wait for none of the program's.
  *
  * Nothing waits for the GPU without an end: where it does not come to a copy, which a kernel of the
  * program's can be the reason for, the copy is looked at again the next time.
@@ -76,22 +75,6 @@ int gt_device_ring_make(struct gt_device_ring *ring, uint64_t wanted_bytes, bool
 
 /* Writes the ring's address to a variable of a module; -EAGAIN: it may come later. */
 int gt_device_ring_attach(struct gt_device_ring *ring, uint64_t variable, struct gt_error *err);
-
-/*
- * Takes what has been written since the last time and records it. last: also what is in chunks that
- * were opened a moment ago, and of a ring that overwrites, which is read then alone. 0, -EAGAIN:
- * the GPU did not come to it, or another negative errno value.
- */
-int gt_device_ring_copy(struct gt_device_ring *ring, bool last, struct gt_error *err);
-
-/*
- * Records what kernels for the clock have found, and launches so many if none is under way. 0, or a
- * negative errno value.
- */
-int gt_device_ring_time(struct gt_device_ring *ring, uint32_t count, struct gt_error *err);
-
-/* The same once more, at the end: waits a moment for it. */
-void gt_device_ring_end_times(struct gt_device_ring *ring);
 
 /* Records that the context of a ring is about to end, and the ring with it. Any thread. */
 void gt_device_ring_leave(struct gt_session *session, uint32_t context);

@@ -22,8 +22,9 @@ struct nvtxPayloadData_v1;
 /*
  * All that the program says through NVTX. NVTX lives in headers: each shared object of the program
  * that uses it has a copy with tables of function pointers of its own, and at its first call asks
- * InitializeInjectionNvtx2 of this library to fill them (attach.c). From then on it calls calls.c,
- * on threads of the program. Handles that it gets are numbers, so that nothing has to be kept.
+ * InitializeInjectionNvtx2 of this library to fill them (attach.c). From then on it calls the
+ * functions of calls.h, on threads of the program. Handles that it gets are numbers, so that
+ * nothing has to be kept.
  */
 
 /* Modules of core NVTX, and entries of their tables. */
@@ -129,7 +130,7 @@ void gt_nvtx_names_replay(struct gt_session *session);
 /* Memory for counters. */
 void gt_nvtx_counters_init(void);
 
-/* ---- calls.c ---- */
+/* ---- events.c ---- */
 
 /* An event with extended payloads; data may be NULL. All return what NVTX's functions return. */
 int gt_nvtx_push_data(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *data,
@@ -152,6 +153,8 @@ void gt_nvtx_later(nvtxDomainHandle_t domain, const struct nvtxPayloadData_v1 *d
 
 /* The number of a domain's handle. */
 uint32_t gt_nvtx_domain(nvtxDomainHandle_t domain);
+
+/* ---- calls.c ---- */
 
 /* The function for an entry of a module's table (NvtxCallbackModule); NULL: it is not heard of. */
 NvtxFunctionPointer gt_nvtx_call(uint32_t module, uint32_t entry);

@@ -186,7 +186,7 @@ bool gt_emit_make_room(struct gt_session *session, uint32_t kind, size_t size)
 		return false;
 	made = make_room(session, size);
 	errno = saved;
-	/* Once the slots are closed the call is counted when it returns (cupti/router.c). */
+	/* Once the slots are closed the call is counted when it returns (router.c). */
 	if (made || atomic_load_explicit(&session->closed, memory_order_acquire))
 		return made;
 	gt_ledger_add(&session->arena, loss_of(kind), 1);

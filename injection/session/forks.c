@@ -10,6 +10,7 @@
 #include "injection/output/output.h"
 #include "injection/session/begin.h"
 #include "injection/session/emit.h"
+#include "injection/session/routes.h"
 #include "injection/session/services.h"
 #include "injection/session/session.h"
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "injection/cupti/cupti.h"
@@ -11,10 +10,6 @@
 #include "injection/session/emit.h"
 #include "injection/session/forks.h"
 #include "injection/session/services.h"
-
-#define TIMES_SHIFT 32 /* of how often recording began in active */
-
-_Static_assert(GT_SOURCE_COUNT <= TIMES_SHIFT, "every source has a bit");
 
 /* Code that most calls do without, out of the way of code that every call runs through. */
 #define RARE __attribute__((cold, noinline))
@@ -37,25 +32,6 @@ void gt_own_correlation_forget(void)
 	gt_own.correlation = 0;
 }
 
-size_t gt_router_memory(void)
-{
-	return sizeof(struct gt_wants[CUPTI_CB_DOMAIN_SIZE][GT_ROUTER_IDS]);
-}
-
-void gt_router_init(struct gt_router *router, struct gt_session *session, void *zeroed_memory)
-{
-	router->session = session;
-	router->wants = zeroed_memory;
-	router->ids = GT_ROUTER_IDS;
-	router->count = 0;
-	atomic_store_explicit(&router->active, 0, memory_order_relaxed);
-}
-
-static bool has_source(uint32_t sources, uint32_t i)
-{
-	return sources >> i & 1;
-}
-
 static uint32_t first_of(uint32_t sources)
 {
 	return (uint32_t)__builtin_ctz(sources);
@@ -64,22 +40,6 @@ static uint32_t first_of(uint32_t sources)
 static uint32_t last_of(uint32_t sources)
 {
 	return 31 - (uint32_t)__builtin_clz(sources);
-}
-
-static void *enter_nothing(struct gt_session *session, void *state, struct gt_call call)
-{
-	(void)session;
-	(void)state;
-	(void)call;
-	return NULL;
-}
-
-static void leave_nothing(struct gt_session *session, void *state, struct gt_call call, void *kept)
-{
-	(void)session;
-	(void)state;
-	(void)call;
-	(void)kept;
 }
 
 /* A call inside others that the source wants, which it hears of as well. */
@@ -311,7 +271,7 @@ static RARE void look_closer(struct gt_router *router, CUpti_CallbackDomain doma
 {
 	/* Pairs with the release in gt_router_activate. */
 	const uint64_t active = atomic_load_explicit(&router->active, memory_order_acquire);
-	const uint32_t times = (uint32_t)(active >> TIMES_SHIFT);
+	const uint32_t times = (uint32_t)(active >> GT_ROUTER_TIMES_SHIFT);
 	struct gt_call call = {.data = data};
 	const struct gt_wants *wants;
 	uint32_t sources;
@@ -359,7 +319,7 @@ static GT_HOT void CUPTIAPI on_callback(void *context, CUpti_CallbackDomain doma
 	sources = wants->routes & (uint32_t)active;
 	call.callee = wants->callee;
 	/* The times that a thread of ours knows are never that. */
-	if (!LIKELY(sources && gt_own.times == (uint32_t)(active >> TIMES_SHIFT)))
+	if (!LIKELY(sources && gt_own.times == (uint32_t)(active >> GT_ROUTER_TIMES_SHIFT)))
 		look_closer(router, domain, id, data);
 	else if (call.data->callbackSite == CUPTI_API_ENTER)
 		hear_enter(router, sources, call);
@@ -405,109 +365,4 @@ int gt_router_subscribe(struct gt_router *router, const struct gt_cupti *cupti,
 	               "another tool%s uses CUPTI in this process, and CUPTI serves one at a time: "
 	               "run without it to record GPU activity",
 	               other);
-}
-
-struct gt_route *gt_router_add(struct gt_router *router, const struct gt_handler *handler,
-                               void *state)
-{
-	struct gt_route *route = &router->routes[router->count];
-
-	if (router->count == GT_SOURCE_COUNT)
-		return NULL;
-	router->count++;
-	router->handlers[route - router->routes] = handler;
-	*route = (struct gt_route){
-		.enter = handler->enter ? handler->enter : enter_nothing,
-		.leave = handler->leave ? handler->leave : leave_nothing,
-		.state = state,
-		.levels = 1,
-	};
-	return route;
-}
-
-bool gt_router_nest(struct gt_router *router, struct gt_route *route)
-{
-	uint8_t nests = 0;
-
-	if (route->levels > 1)
-		return true;
-	for (uint32_t i = 0; i < router->count; i++)
-		nests = (uint8_t)(nests + (router->routes[i].levels > 1));
-	if (nests == GT_ROUTER_NESTS)
-		return false;
-	route->nest = nests;
-	route->levels = GT_ROUTER_LEVELS;
-	return true;
-}
-
-uint32_t gt_route_bit(const struct gt_router *router, const struct gt_route *route)
-{
-	return 1u << (route - router->routes);
-}
-
-static void describe_call(struct gt_router *router, CUpti_CallbackDomain domain,
-                          CUpti_CallbackId id)
-{
-	router->wants[domain][id].callee.id = (uint16_t)id;
-	router->wants[domain][id].callee.driver = domain == CUPTI_CB_DOMAIN_DRIVER_API;
-}
-
-void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_CallbackDomain domain,
-                    CUpti_CallbackId id)
-{
-	const uint32_t bit = gt_route_bit(router, route);
-
-	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS ||
-	    router->wants[domain][id].routes & bit)
-		return;
-	router->wants[domain][id].routes |= bit;
-	describe_call(router, domain, id);
-	route->wanted++;
-}
-
-void gt_router_name(struct gt_router *router, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                    uint32_t name)
-{
-	if (domain >= CUPTI_CB_DOMAIN_SIZE || id >= GT_ROUTER_IDS)
-		return;
-	describe_call(router, domain, id);
-	router->wants[domain][id].callee.name = name;
-}
-
-static void enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes,
-                   CUpti_CallbackDomain domain, CUpti_CallbackId id)
-{
-	const uint32_t sources = router->wants[domain][id].routes;
-
-	if (sources == 0 ||
-	    cupti->cuptiEnableCallback(yes, router->subscriber, domain, id) != CUPTI_SUCCESS ||
-	    !yes)
-		return;
-	for (uint32_t i = 0; i < router->count; i++)
-		router->routes[i].enabled =
-			(uint16_t)(router->routes[i].enabled + has_source(sources, i));
-}
-
-void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes)
-{
-	for (uint32_t i = 0; i < router->count; i++)
-		router->routes[i].enabled = 0;
-	for (uint32_t domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
-		for (uint32_t id = 0; id < GT_ROUTER_IDS; id++)
-			enable(router, cupti, yes, (CUpti_CallbackDomain)domain, id);
-}
-
-void gt_router_activate(struct gt_router *router, uint32_t routes)
-{
-	const uint64_t before = atomic_load_explicit(&router->active, memory_order_relaxed);
-	const uint64_t times = (before >> TIMES_SHIFT) + (routes != 0);
-
-	/* Pairs with the acquire in on_callback. */
-	atomic_store_explicit(&router->active, times << TIMES_SHIFT | routes, memory_order_release);
-}
-
-uint32_t gt_router_times(const struct gt_router *router)
-{
-	return (uint32_t)(atomic_load_explicit(&router->active, memory_order_relaxed) >>
-	                  TIMES_SHIFT);
 }

@@ -22,6 +22,7 @@
 #include "injection/process/process.h"
 #include "injection/process/wait.h"
 #include "injection/session/forks.h"
+#include "injection/session/routes.h"
 #include "injection/session/services.h"
 
 #define COMMAND_BYTES     8192         /* kept of the command line, */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "injection/process/thread.h"
 #include "injection/process/wait.h"
+#include "injection/session/routes.h"
 #include "injection/session/services.h"
 #include "injection/session/session.h"
 #include "injection/session/writer_thread.h"

@@ -8,6 +8,7 @@
 #include "injection/output/names.h"
 #include "injection/process/thread.h"
 #include "injection/process/wait.h"
+#include "injection/session/routes.h"
 #include "injection/session/services.h"
 #include "injection/session/session.h"
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "injection/snapshot/bundle/host_steps.h"
 #include "injection/snapshot/graphs/kept.h"
 #include "injection/snapshot/launch/step_calls.h"
 #include "injection/snapshot/thread.h"

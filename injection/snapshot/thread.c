@@ -11,6 +11,8 @@
 #include "injection/process/wait.h"
 #include "injection/session/services.h"
 #include "injection/session/source.h"
+#include "injection/snapshot/bundle/host_steps.h"
+#include "injection/snapshot/bundle/steps.h"
 #include "injection/snapshot/graphs/kept.h"
 
 #define LOOK_NS      100000000u /* how often that is looked at */

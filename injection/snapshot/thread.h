@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "injection/counters/launch_choice.h"
 #include "injection/driver/capture_driver.h"
-#include "injection/snapshot/bundle.h"
+#include "injection/snapshot/bundle/capture.h"
 #include "injection/snapshot/memory/foreign.h"
 
 struct gt_call;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "injection/calls/access.h"
 #include "injection/calls/launch.h"
+#include "injection/counters/asked.h"
 #include "injection/counters/pm_sampler.h"
 #include "injection/cupti/cupti.h"
 #include "injection/driver/driver.h"
@@ -32,53 +33,15 @@
  * it is. One in which nothing but that was measured is a gap: the samples of that time were lost.
  */
 
-#define MOST_GPUS      64
-#define END_NS         500000000u  /* that the program's end may be held up */
-#define TURN_NS        2000000000u /* waiting for the other thread, which may hang in CUPTI */
-#define IDLE_NS        2000000u    /* while no GPU is in use */
-#define LEAST_WAIT_NS  1000000u    /* between two decodings */
-#define MOST_WAIT_NS   50000000u
-#define TURN_SAMPLES   128          /* that a GPU takes from one decoding to the next */
-#define BEGIN_NS       10000000000u /* that a thread of the program waits for sampling to begin */
-#define NAP_NS         500000
-#define LEAST_WHOLE_NS 80000u  /* between samples of the whole default set */
-#define DRAM           "dram_" /* in place of a word: counters whose names begin so */
-#define TEXT_BYTES     2048
-#define HELP_BYTES     240
-
-enum { SPAN = 3, SUM = 4, MEAN = 5 }; /* kinds, as counter records have them */
-
-static const struct known {
-	const char *name;
-	const char *unit;
-	const char *set;
-	const char *metric;
-	uint32_t kind;
-} all_known[] = {
-#define COUNTER(name, unit, kind, set, group, metric, help) {#name, unit, #set, metric, kind},
-#include "format/kinds/pm_counters.def"
-};
-
-enum { KNOWN = sizeof(all_known) / sizeof(all_known[0]) };
-
-/* Metrics that count the same as one of these, on other chips. */
-static const struct other {
-	const char *name;
-	const char *metric;
-} all_others[] = {
-#define COUNTER(name, unit, kind, set, group, metric, help)
-#define INSTEAD(name, metric) {#name, metric},
-#include "format/kinds/pm_counters.def"
-};
-
-enum { OTHERS = sizeof(all_others) / sizeof(all_others[0]), MOST_ASKED = GT_PM_METRICS + OTHERS };
-
-/* One that was asked for, by name, as part of a set, or as CUPTI calls it. */
-struct asked {
-	const char *metric;
-	const struct known *known; /* NULL: it was asked for as CUPTI calls it */
-	bool instead;              /* of the one before it */
-};
+#define MOST_GPUS     64
+#define END_NS        500000000u  /* that the program's end may be held up */
+#define TURN_NS       2000000000u /* waiting for the other thread, which may hang in CUPTI */
+#define IDLE_NS       2000000u    /* while no GPU is in use */
+#define LEAST_WAIT_NS 1000000u    /* between two decodings */
+#define MOST_WAIT_NS  50000000u
+#define TURN_SAMPLES  128          /* that a GPU takes from one decoding to the next */
+#define BEGIN_NS      10000000000u /* that a thread of the program waits for sampling to begin */
+#define NAP_NS        500000
 
 enum gpu_phase { UNSEEN = 0, LEFT_OUT, READY, SAMPLING };
 
@@ -94,9 +57,7 @@ struct counters {
 	_Atomic bool waits_no_more; /* it took too long once */
 	struct gt_pm pm;
 	struct gt_driver driver;
-	char text[TEXT_BYTES]; /* the setting, cut at its commas */
-	struct asked asked[MOST_ASKED];
-	size_t count;
+	struct gt_asked_counters asked;
 	/* Guards all below: they are the thread's, and the writer thread's in arm and disarm. */
 	sem_t turn;
 	bool armed;
@@ -164,89 +125,6 @@ static void *enter(struct gt_session *session, void *state, struct gt_call call)
 	return NULL;
 }
 
-static bool is_asked_for(const struct counters *counters, const char *metric)
-{
-	for (size_t i = 0; i < counters->count; i++)
-		if (strcmp(counters->asked[i].metric, metric) == 0)
-			return true;
-	return false;
-}
-
-static void ask_for(struct counters *counters, struct asked asked)
-{
-	if (counters->count < MOST_ASKED)
-		counters->asked[counters->count++] = asked;
-}
-
-static void ask_for_known(struct counters *counters, const struct known *known)
-{
-	if (is_asked_for(counters, known->metric))
-		return;
-	ask_for(counters, (struct asked){known->metric, known, false});
-	for (size_t i = 0; i < OTHERS; i++)
-		if (strcmp(all_others[i].name, known->name) == 0)
-			ask_for(counters, (struct asked){all_others[i].metric, known, true});
-}
-
-/*
- * A sample of the whole default set has 50 KB and takes a core 68 us to decode and evaluate, one of
- * the counters of device memory a tenth of that (H200, CUPTI 13.0): where samples come faster the
- * latter are what default means.
- */
-static const char *set_of(struct gt_session *session, const char *word)
-{
-	if (strcmp(word, "default") != 0 ||
-	    gt_settings_of(session)->counter_interval_ns >= LEAST_WHOLE_NS)
-		return word;
-	gt_note(session, "counters",
-	        "samples of the whole default set cannot be fetched as fast as asked for: those of "
-	        "device memory alone are taken. Name counters or sets (--counters=memory,clocks) for "
-	        "others, or choose a --counter-interval of 100us or longer");
-	return DRAM;
-}
-
-/* False for a word that is neither a set, nor a counter, nor can be a metric of CUPTI's. */
-static bool take_word(struct counters *counters, const char *word)
-{
-	const bool all = strcmp(word, "default") == 0;
-	bool found = false;
-
-	for (size_t i = 0; i < KNOWN; i++) {
-		const struct known *known = &all_known[i];
-
-		if (!all && strcmp(word, known->set) != 0 && strcmp(word, known->name) != 0 &&
-		    !(strcmp(word, DRAM) == 0 && strncmp(known->name, DRAM, strlen(DRAM)) == 0))
-			continue;
-		ask_for_known(counters, known);
-		found = true;
-	}
-	if (found || !strstr(word, "__"))
-		return found;
-	if (!is_asked_for(counters, word))
-		ask_for(counters, (struct asked){word, NULL, false});
-	return true;
-}
-
-/* The words between the commas. */
-static void read_setting(struct gt_session *session, struct counters *counters)
-{
-	char note[256];
-	char *rest = NULL;
-
-	(void)snprintf(counters->text, sizeof(counters->text), "%s",
-	               gt_settings_of(session)->counters);
-	for (char *word = strtok_r(counters->text, ",", &rest); word;
-	     word = strtok_r(NULL, ",", &rest)) {
-		if (take_word(counters, set_of(session, word)))
-			continue;
-		(void)snprintf(note, sizeof(note),
-		               "'%.100s' is no set of counters (default, memory, compute, links, "
-		               "clocks), no counter and no metric",
-		               word);
-		gt_note(session, "counters", note);
-	}
-}
-
 static void want(struct gt_session *session)
 {
 	const CUpti_CallbackData none = {.functionParams = NULL};
@@ -265,8 +143,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	if (!*gt_settings_of(session)->counters)
 		return 0;
 	sem_init(&counters->turn, 0, 1);
-	read_setting(session, counters);
-	if (counters->count == 0)
+	gt_asked_counters_read(session, &counters->asked);
+	if (counters->asked.count == 0)
 		return gt_fail(err, EINVAL, "no hardware counters: GPUTRACE_COUNTERS names none");
 	if (!gt_pm_open(&counters->pm, gt_cupti_of(session)))
 		return gt_fail(err, ENOTSUP,
@@ -290,100 +168,6 @@ static void note_once(struct gt_session *session, struct counters *counters, con
 	gt_note(session, "counters", sentence);
 }
 
-/* Names those that are not sampled, for one of the reasons. */
-static void note_missing(struct gt_session *session, const struct counters *counters,
-                         const struct gt_metric_wanted *wanted, enum gt_metric_outcome outcome,
-                         const char *why)
-{
-	char text[256];
-	size_t used = (size_t)snprintf(text, sizeof(text), "%s:", why);
-	const size_t before = used;
-
-	for (size_t i = 0; i < counters->count; i++) {
-		const struct asked *asked = &counters->asked[i];
-
-		if (asked->instead || gt_metric_outcome_of(wanted, counters->count, i) != outcome ||
-		    used >= sizeof(text))
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %s",
-		                         used > before ? "," : "",
-		                         asked->known ? asked->known->name : asked->metric);
-	}
-	if (used > before)
-		gt_note(session, "counters", text);
-}
-
-static void note_all_missing(struct gt_session *session, const struct counters *counters,
-                             const struct gt_metric_wanted *wanted, uint32_t ordinal)
-{
-	char why[128];
-
-	(void)snprintf(why, sizeof(why), "not sampled on GPU %u, as its chip cannot count them",
-	               ordinal);
-	note_missing(session, counters, wanted, GT_METRIC_UNKNOWN, why);
-	(void)snprintf(why, sizeof(why),
-	               "not sampled on GPU %u, as one pass of the hardware has no room for them "
-	               "beside the others",
-	               ordinal);
-	note_missing(session, counters, wanted, GT_METRIC_NO_ROOM, why);
-}
-
-/*
- * A count of CUPTI's that grows with the time that is sampled has one word behind its name; what
- * is a rate or a share of a peak has more, or none.
- */
-static uint32_t kind_of(const char *metric)
-{
-	const char *dot = strchr(metric, '.');
-
-	return dot && !strchr(dot + 1, '.') && strncmp(dot, ".pct", 4) != 0 &&
-	                       strncmp(dot, ".ratio", 6) != 0 && strncmp(dot, ".max_rate", 9) != 0
-	               ? SUM
-	               : MEAN;
-}
-
-static const struct known *known_of(const struct counters *counters, const char *metric)
-{
-	for (size_t i = 0; i < counters->count; i++)
-		if (counters->asked[i].metric == metric)
-			return counters->asked[i].known;
-	return NULL;
-}
-
-/* Describes each column, in the names of the list where it has one, else as CUPTI tells it. */
-static void announce(struct gt_session *session, const struct counters *counters,
-                     const struct gt_pm_sampler *sampler)
-{
-	struct gt_column_place place = {
-		.series = GT_SERIES_COUNTERS + sampler->device,
-		.device = sampler->device + 1,
-	};
-	struct gt_column_words words = {
-		.kind = SPAN,
-		.name = "sample_ns",
-		.unit = "ns",
-		.help = "Length of the sample, which begins at its time",
-	};
-
-	gt_column_announce(session, &words, place);
-	for (size_t i = 0; i < sampler->count; i++) {
-		const struct known *known = known_of(counters, sampler->metrics[i]);
-		struct gt_metric_property property = {"", "", ""};
-		char help[HELP_BYTES];
-
-		(void)gt_chip_property_of(&sampler->chip, sampler->metrics[i], &property);
-		(void)snprintf(help, sizeof(help), "%s: %s", sampler->metrics[i], property.help);
-		place.place = (uint32_t)i + 1;
-		words.kind = known ? known->kind : kind_of(sampler->metrics[i]);
-		words.name = known ? known->name : sampler->metrics[i];
-		words.unit = known ? known->unit : property.unit;
-		words.help = known ? sampler->metrics[i] : help;
-		if (!known || *property.help)
-			words.help = help;
-		gt_column_announce(session, &words, place);
-	}
-}
-
 /*
  * CUPTI loads a library for metrics at the first use. When a host object is given back, the library
  * frees once more all that its exit handlers have freed, which ends the program with abort(): all
@@ -400,14 +184,14 @@ static void end_before_cupti(struct counters *counters)
 static void get_to_know(struct gt_session *session, struct counters *counters, uint32_t ordinal)
 {
 	struct gpu *gpu = &counters->gpus[ordinal];
-	struct gt_metric_wanted wanted[MOST_ASKED];
+	struct gt_metric_wanted wanted[GT_COUNTERS_ASKED];
 	struct gt_error err = {0};
 	CUdevice device = 0;
 	int clock_khz = 0;
 
-	for (size_t i = 0; i < counters->count; i++)
-		wanted[i] = (struct gt_metric_wanted){.metric = counters->asked[i].metric,
-		                                      .instead = counters->asked[i].instead};
+	for (size_t i = 0; i < counters->asked.count; i++)
+		wanted[i] = (struct gt_metric_wanted){.metric = counters->asked.list[i].metric,
+		                                      .instead = counters->asked.list[i].instead};
 	gpu->phase = LEFT_OUT;
 	gpu->sampler = (struct gt_pm_sampler){
 		.pm = &counters->pm,
@@ -422,15 +206,15 @@ static void get_to_know(struct gt_session *session, struct counters *counters, u
 	            CUDA_SUCCESS &&
 	    clock_khz > 0)
 		gpu->sampler.clock_khz = (uint64_t)clock_khz;
-	if (gt_pm_prepare(&gpu->sampler, device, wanted, counters->count, &err) < 0) {
+	if (gt_pm_prepare(&gpu->sampler, device, wanted, counters->asked.count, &err) < 0) {
 		end_before_cupti(counters);
 		note_once(session, counters, err.text);
 		return;
 	}
 	end_before_cupti(counters);
 	gpu->phase = READY;
-	note_all_missing(session, counters, wanted, ordinal);
-	announce(session, counters, &gpu->sampler);
+	gt_asked_counters_note_missing(session, &counters->asked, wanted, ordinal);
+	gt_asked_counters_announce(session, &counters->asked, &gpu->sampler);
 }
 
 struct emission {

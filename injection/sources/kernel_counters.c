@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "injection/calls/launch.h"
+#include "injection/counters/kernel_asked.h"
 #include "injection/counters/launch_choice.h"
 #include "injection/counters/range_profiler.h"
 #include "injection/cupti/cupti.h"
@@ -27,27 +28,6 @@
  */
 
 #define MOST_CONTEXTS 16
-#define TEXT_BYTES    2048
-
-enum { DEFAULT = 1, MEMORY = 2, COMPUTE = 4, OCCUPANCY = 8, FLOPS = 16, ALL = 31 };
-
-static const struct known {
-	const char *name;
-	const char *unit;
-	const char *metric;
-	uint32_t sets;
-} all_known[] = {
-#define COUNTER(name, unit, sets, metric, help) {#name, unit, metric, sets},
-#include "format/kinds/kernel_counters.def"
-};
-
-enum { KNOWN = sizeof(all_known) / sizeof(all_known[0]) };
-
-static const struct {
-	const char *name;
-	uint32_t bit;
-} sets[] = {{"default", DEFAULT},     {"memory", MEMORY}, {"compute", COMPUTE},
-            {"occupancy", OCCUPANCY}, {"flops", FLOPS},   {"all", ALL}};
 
 enum context_phase { UNSEEN = 0, LEFT_OUT, READY, GONE };
 
@@ -60,10 +40,7 @@ struct context {
 
 struct kernel_counters {
 	struct gt_launch_choice choice;
-	char text[TEXT_BYTES]; /* the setting, cut at its commas */
-	const char *metrics[GT_RANGE_METRICS];
-	const struct known *known[GT_RANGE_METRICS]; /* NULL: asked for as CUPTI calls it */
-	size_t count;
+	struct gt_asked_kernel_counters asked;
 	struct gt_launch_turn turn; /* whoever has it, has all below */
 	struct gt_ranges ranges;
 	struct context contexts[MOST_CONTEXTS];
@@ -77,78 +54,6 @@ struct kernel_counters {
 	char noted[256]; /* the last sentence, which is not said twice */
 };
 
-/* ---- what is asked for ---- */
-
-static void ask_for(struct kernel_counters *counters, const char *metric, const struct known *known)
-{
-	for (size_t i = 0; i < counters->count; i++)
-		if (strcmp(counters->metrics[i], metric) == 0)
-			return;
-	if (counters->count == GT_RANGE_METRICS)
-		return;
-	counters->metrics[counters->count] = metric;
-	counters->known[counters->count++] = known;
-}
-
-static uint32_t set_of(const char *word)
-{
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		if (strcmp(sets[i].name, word) == 0)
-			return sets[i].bit;
-	return 0;
-}
-
-/* False for a word that is neither a set, nor a counter, nor can be a metric of CUPTI's. */
-static bool take_word(struct kernel_counters *counters, const char *word)
-{
-	const uint32_t set = set_of(word);
-	bool found = false;
-
-	for (size_t i = 0; i < KNOWN; i++) {
-		if (!(all_known[i].sets & set) && strcmp(all_known[i].name, word) != 0)
-			continue;
-		ask_for(counters, all_known[i].metric, &all_known[i]);
-		found = true;
-	}
-	if (strcmp(word, "graphs") == 0) {
-		counters->choice.wanted = GT_LAUNCH_GRAPH;
-		return true;
-	}
-	if (found || !strstr(word, "__"))
-		return found;
-	ask_for(counters, word, NULL);
-	return true;
-}
-
-/* Also what is read whatever was asked for: CUPTI's record of a replayed kernel has no times. */
-static void take_rest(struct kernel_counters *counters)
-{
-	if (counters->count == 0 && counters->choice.wanted == GT_LAUNCH_GRAPH)
-		(void)take_word(counters, "default");
-	if (counters->count > 0)
-		(void)take_word(counters, "duration_ns");
-}
-
-/* The words between the commas. */
-static void read_setting(struct gt_session *session, struct kernel_counters *counters)
-{
-	char note[256];
-	char *rest = NULL;
-
-	(void)snprintf(counters->text, sizeof(counters->text), "%s",
-	               gt_settings_of(session)->kernel_counters);
-	for (char *word = strtok_r(counters->text, ",", &rest); word;
-	     word = strtok_r(NULL, ",", &rest)) {
-		if (take_word(counters, word))
-			continue;
-		(void)snprintf(note, sizeof(note),
-		               "'%.100s' is no set of kernel counters (default, memory, compute, "
-		               "occupancy, flops, all), no counter, no metric and not graphs",
-		               word);
-		gt_note(session, "kernel_counters", note);
-	}
-}
-
 static int start(struct gt_session *session, void *state, struct gt_error *err)
 {
 	const struct gt_settings *settings = gt_settings_of(session);
@@ -160,9 +65,10 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 		return gt_fail(err, EINVAL,
 		               "no kernel counters: GPUTRACE_COUNTERS has the GPU's counters "
 		               "sampled, and CUPTI gives them to one of both");
-	read_setting(session, counters);
-	take_rest(counters);
-	if (counters->count == 0)
+	gt_asked_kernel_counters_read(session, &counters->asked);
+	if (counters->asked.graphs)
+		counters->choice.wanted = GT_LAUNCH_GRAPH;
+	if (counters->asked.count == 0)
 		return gt_fail(err, EINVAL,
 		               "no kernel counters: GPUTRACE_KERNEL_COUNTERS names none");
 	if (gt_launch_choice_init(session, &counters->choice, settings->kernels,
@@ -212,48 +118,6 @@ static void note_unknown(void *context, const char *metric)
 	gt_note(context, "kernel_counters", note);
 }
 
-static const struct known *known_of(const struct kernel_counters *counters, const char *metric)
-{
-	for (size_t i = 0; i < counters->count; i++)
-		if (counters->metrics[i] == metric)
-			return counters->known[i];
-	return NULL;
-}
-
-/* A text behind a record that has some already; moves the end of what there is. */
-static uint32_t add_text(void *record, size_t *bytes, const char *text)
-{
-	const size_t size = strlen(text);
-	const uint32_t place = gt_emit_text(record, *bytes, text, size);
-
-	*bytes += GT_TEXT_BYTES(size);
-	return place;
-}
-
-static void tell_metric(struct gt_session *session, const struct kernel_counters *counters,
-                        const struct context *context, const char *metric, uint32_t number)
-{
-	const struct known *known = known_of(counters, metric);
-	struct gt_metric_property property = {"", "", ""};
-	size_t bytes = sizeof(struct gt_record_profiled_metric);
-	struct gt_record_profiled_metric *record;
-	const char *name = known ? known->name : metric;
-	const char *unit;
-
-	(void)gt_range_property_of(&context->profiler, metric, &property);
-	unit = known ? known->unit : property.unit;
-	record = gt_emit_begin(session, GT_RECORD_profiled_metric,
-	                       bytes + GT_TEXT_BYTES(strlen(name)) + GT_TEXT_BYTES(strlen(metric)) +
-	                               GT_TEXT_BYTES(strlen(unit)));
-	if (!record)
-		return;
-	*record = (struct gt_record_profiled_metric){.number = number};
-	record->name = add_text(record, &bytes, name);
-	record->metric = add_text(record, &bytes, metric);
-	record->unit = add_text(record, &bytes, unit);
-	gt_emit_commit();
-}
-
 static enum gt_range_mode mode_of(const struct kernel_counters *counters)
 {
 	return counters->choice.wanted == GT_LAUNCH_GRAPH ? GT_RANGE_GRAPH : GT_RANGE_KERNEL;
@@ -266,14 +130,15 @@ static void tell_metrics(struct gt_session *session, struct kernel_counters *cou
 
 	context->first_metric = counters->metrics_told;
 	for (size_t i = 0; i < plan->count; i++)
-		tell_metric(session, counters, context, plan->metrics[i], counters->metrics_told++);
+		gt_asked_kernel_counters_tell(session, &counters->asked, &context->profiler,
+		                              plan->metrics[i], counters->metrics_told++);
 }
 
 static void get_to_know(struct gt_session *session, struct kernel_counters *counters,
                         struct context *context, CUcontext handle)
 {
-	const struct gt_range_wanted wanted = {counters->metrics, counters->count, note_unknown,
-	                                       session};
+	const struct gt_range_wanted wanted = {counters->asked.metrics, counters->asked.count,
+	                                       note_unknown, session};
 	struct gt_error err = {0};
 	uint32_t ordinal = 0;
 
@@ -503,7 +368,7 @@ static void stop(struct gt_session *session, void *state)
 	struct kernel_counters *counters = state;
 	char note[256];
 
-	if (!*gt_settings_of(session)->kernel_counters || counters->count == 0)
+	if (!*gt_settings_of(session)->kernel_counters || counters->asked.count == 0)
 		return;
 	if (counters->launches == 0)
 		(void)snprintf(note, sizeof(note),

@@ -15,7 +15,7 @@
 #include "injection/cupti/cupti.h"
 #include "injection/session/services.h"
 #include "injection/session/source.h"
-#include "injection/snapshot/kept_modules.h"
+#include "injection/snapshot/bundle/kept_modules.h"
 
 /*
  * Modules as they are loaded into contexts, and their ends. CUPTI hands the cubin over, on the

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "injection/session/routes.h"
 #include "injection/session/services.h"
 #include "injection/session/session.h"
 #include "support/arena.h"

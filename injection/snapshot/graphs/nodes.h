@@ -83,6 +83,12 @@ struct gt_graph_nodes {
 	uint8_t *bytes;
 };
 
+/* The mangled name of a node that is a kernel. */
+static inline const char *gt_graph_node_name(const struct gt_graph_nodes *nodes, uint32_t number)
+{
+	return (const char *)nodes->bytes + nodes->nodes[number].name;
+}
+
 /* Room for a graph that is being read; memory that is touched as far as it is needed. */
 struct gt_graph_reader {
 	const struct gt_capture_driver *driver;

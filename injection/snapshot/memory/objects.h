@@ -80,32 +80,10 @@ void gt_capture_objects_scan(struct gt_capture_objects *objects,
                              const struct gt_bundle_handle *first, const uint8_t *bytes,
                              size_t size);
 
-/* Whether it is the handle of one of the arrays, or of what one is a part of. */
-bool gt_capture_objects_has(const struct gt_capture_objects *objects, uint64_t handle);
-
-/* Rows of an array's level, from one on, into memory where they stand one after another. */
-struct gt_array_piece {
-	uint32_t level;
-	uint64_t row;
-	uint64_t slice;
-	uint64_t rows;
-	uint64_t slices; /* 1, or rows are all of a slice */
-};
-
-/* The next piece of an array of size bytes at most, after *piece, of zeros before the first. */
-bool gt_array_next_piece(const struct gt_array_shape *shape, uint64_t size,
-                         struct gt_array_piece *piece);
-uint64_t gt_array_piece_bytes(const struct gt_array_shape *shape,
-                              const struct gt_array_piece *piece);
-
-int gt_captured_array_read(const struct gt_capture_objects *objects, uint32_t number,
-                           const struct gt_array_piece *piece, void *bytes, struct gt_error *err);
-
-/* Entries of the list of memory; then the lists of objects and handles. */
-void gt_capture_write_arrays(const struct gt_capture_objects *objects,
-                             struct gt_bundle_writer *writer);
-
-/* places: of memory of reach in that list, of which there are so many before the arrays. */
+/*
+ * The lists of objects and handles. places: of memory of reach in the list of memory, of which
+ * there are so many before the arrays.
+ */
 void gt_capture_write_objects(const struct gt_capture_objects *objects, const uint32_t *places,
                               uint32_t memory_count, struct gt_bundle_writer *writer);
 

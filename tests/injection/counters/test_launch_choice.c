@@ -8,7 +8,7 @@
 #include "injection/process/now.h"
 #include "injection/process/thread.h"
 #include "injection/session/source.h"
-#include "injection/snapshot/bundle.h"
+#include "injection/snapshot/bundle/capture.h"
 #include "support/check.h"
 
 static struct gt_launch_turn turn;

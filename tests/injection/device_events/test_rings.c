@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "include/gputrace/device_layout.h"
+#include "injection/device_events/clock.h"
+#include "injection/device_events/copying.h"
 #include "injection/device_events/rings.h"
 #include "injection/driver/device_driver.h"
 #include "injection/recorder.h"

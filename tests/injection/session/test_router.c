@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/session/router.h"
+#include "injection/session/routes.h"
 
 #include <errno.h>
 #include <stdarg.h>

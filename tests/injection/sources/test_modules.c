@@ -11,7 +11,7 @@
 #include "injection/cupti/cupti.h"
 #include "injection/recorder.h"
 #include "injection/session/source.h"
-#include "injection/snapshot/kept_modules.h"
+#include "injection/snapshot/bundle/kept_modules.h"
 
 /* Covers SOURCE(modules): what becomes of a module that is loaded, kept and unloaded. */
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/snapshot/memory/arrays.h"
 #include "injection/snapshot/memory/objects.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_INJECTION_SNAPSHOT_BUNDLE_H
-#define GT_INJECTION_SNAPSHOT_BUNDLE_H
+#ifndef GT_INJECTION_SNAPSHOT_BUNDLE_CAPTURE_H
+#define GT_INJECTION_SNAPSHOT_BUNDLE_CAPTURE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -81,31 +81,18 @@ struct gt_launch_capture {
 /* The name of the bundle's folder: PID-NUMBER-SHORTNAME, of letters, digits and underscores. */
 void gt_capture_folder(char *folder, size_t size, uint64_t number, const char *name);
 
-/*
- * Before a step that is work of the GPU's, of which the first opens the bundle, and after the last
- * one: waits for the GPU, copies what it has, writes. Fails in a sentence on why it is not
- * captured; nothing of the bundle is left then.
- */
-int gt_capture_before(struct gt_launch_capture *capture, struct gt_error *err);
-int gt_capture_after(struct gt_launch_capture *capture, struct gt_error *err);
+/* A sign of life of our thread, for the program's that waits for it. */
+void gt_capture_get_on(const struct gt_launch_capture *capture);
 
-/*
- * When the call of the last step has returned: waits for the GPU and takes what it wrote into
- * memory that the host can write, so that what is other at the next step is the host's. Only where
- * there is such memory (gt_capture_has_host_memory). Fails as above, and drops nothing.
- */
-bool gt_capture_has_host_memory(const struct gt_launch_capture *capture);
-int gt_capture_settle(struct gt_launch_capture *capture, struct gt_error *err);
+/* Fails where nobody waits for it any more. */
+int gt_capture_check_wanted(const struct gt_launch_capture *capture, struct gt_error *err);
 
-/* Before the steps of a graph: what the host wrote, on the stream of capture->step. As above. */
-int gt_capture_written(struct gt_launch_capture *capture, struct gt_error *err);
+/* Until the GPU has nothing to do; when: what is said of a failure that it tells of. */
+int gt_capture_wait_for_device(const struct gt_launch_capture *capture, const char *when,
+                               struct gt_error *err);
 
-/*
- * Before memory is freed that steps use (gt_capture_uses): what is left in it is its contents after
- * the last step. Fails in the same way.
- */
-bool gt_capture_uses(const struct gt_launch_capture *capture, const struct gt_freed *freed);
-int gt_capture_free(struct gt_launch_capture *capture, struct gt_error *err);
-void gt_capture_drop(struct gt_launch_capture *capture);
+/* A number that the driver has of the GPU; 0: it has none. */
+int gt_capture_device_attribute(const struct gt_launch_capture *capture,
+                                CUdevice_attribute attribute);
 
 #endif

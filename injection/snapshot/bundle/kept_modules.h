@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_INJECTION_SNAPSHOT_KEPT_MODULES_H
-#define GT_INJECTION_SNAPSHOT_KEPT_MODULES_H
+#ifndef GT_INJECTION_SNAPSHOT_BUNDLE_KEPT_MODULES_H
+#define GT_INJECTION_SNAPSHOT_BUNDLE_KEPT_MODULES_H
 
 #include <stdbool.h>
 #include <stdint.h>
