@@ -87,7 +87,7 @@ enum { TOP, KERNELS, KERNEL, ASSUME }; /* arguments, as above */
 
 /* ---- paths ---- */
 
-static void add_path(const struct gt_critical_path *figures, struct gt_result *result,
+static void add_path(const struct gt_critical_figures *figures, struct gt_result *result,
                      gt_id process)
 {
 	const struct gt_path_account *account = &figures->account;
@@ -128,14 +128,14 @@ static void add_path(const struct gt_critical_path *figures, struct gt_result *r
 	gt_result_add_count(result, (int64_t)stretches);
 }
 
-static void add_paths(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_paths(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	gt_result_begin(result, "paths", path_headings, GT_COUNT_OF(path_headings));
 	for (gt_id i = 0; i < figures->trace->processes.count; i++)
 		add_path(figures, result, i);
 }
 
-static void add_kinds(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_kinds(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	bool told[GT_PATH_KINDS] = {false};
 
@@ -178,7 +178,7 @@ static int by_time_of_range(const void *a, const void *b)
 	return (left->path > right->path) - (left->path < right->path);
 }
 
-static void add_ranges(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_ranges(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
 	const size_t paths = account->ranges.paths.count;
@@ -212,7 +212,7 @@ static void add_ranges(const struct gt_critical_path *figures, struct gt_result 
 }
 
 /* Where each path stays in its own process there is nothing to tell. */
-static void add_processes(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_processes(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
 	bool mixed = false;
@@ -231,7 +231,7 @@ static void add_processes(const struct gt_critical_path *figures, struct gt_resu
 	}
 }
 
-static void add_waits(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_waits(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	gt_result_begin(result, "waits", wait_headings, GT_COUNT_OF(wait_headings));
 	gt_result_order(result, "call_ns");
@@ -245,7 +245,7 @@ static void add_waits(const struct gt_critical_path *figures, struct gt_result *
 
 /* ---- remarks ---- */
 
-static void add_empty_remarks(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_empty_remarks(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	if (figures->account.spans.list.count > 0)
 		return;
@@ -256,7 +256,7 @@ static void add_empty_remarks(const struct gt_critical_path *figures, struct gt_
 }
 
 /* Launches whose counters were read, and calls in which memory was copied for a replay. */
-static void add_held_remark(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_held_remark(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const gt_time held_ns = figures->account.by_kind[GT_PATH_OF_HELD].total_ns;
 
@@ -271,7 +271,7 @@ static void add_held_remark(const struct gt_critical_path *figures, struct gt_re
 		gt_remark_held_up(result, figures->trace);
 }
 
-static void add_process_remark(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_process_remark(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	if (figures->trace->processes.count < 2)
 		return;
@@ -287,7 +287,7 @@ static void add_process_remark(const struct gt_critical_path *figures, struct gt
 		                 "have was recorded, and other waits between processes are not.");
 }
 
-static void add_remarks(const struct gt_critical_path *figures, struct gt_result *result)
+static void add_remarks(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
 
@@ -358,11 +358,11 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	const char *pattern = arguments->values[KERNEL].text;
 	const struct gt_path_shown shown = shown_of(view);
 	regex_t regex;
-	struct gt_critical_path figures = {.trace = gt_whole_of(view->trace),
-	                                   .top = arguments->values[TOP].number,
-	                                   .kernels = arguments->values[KERNELS].number,
-	                                   .pattern = pattern,
-	                                   .regex = *pattern ? &regex : NULL};
+	struct gt_critical_figures figures = {.trace = gt_whole_of(view->trace),
+	                                      .top = arguments->values[TOP].number,
+	                                      .kernels = arguments->values[KERNELS].number,
+	                                      .pattern = pattern,
+	                                      .regex = *pattern ? &regex : NULL};
 	struct gt_critical_kernel *kernels;
 
 	if (*pattern && compile(&regex, pattern, err) < 0)

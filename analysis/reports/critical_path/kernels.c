@@ -32,8 +32,8 @@ static int by_time_on_path(const void *a, const void *b)
 }
 
 /* Executions that were asked for in the spans, and how late those off the path could be. */
-static void see_kernel(const struct gt_critical_path *figures, struct gt_critical_kernel *kernels,
-                       gt_id row)
+static void see_kernel(const struct gt_critical_figures *figures,
+                       struct gt_critical_kernel *kernels, gt_id row)
 {
 	const struct gt_kernel *kernel = &figures->trace->kernels.rows[row];
 	const gt_id item =
@@ -54,7 +54,7 @@ static void see_kernel(const struct gt_critical_path *figures, struct gt_critica
 		found->slack_ns = slack_ns;
 }
 
-struct gt_critical_kernel *gt_critical_kernels(struct gt_critical_path *figures)
+struct gt_critical_kernel *gt_critical_kernels(struct gt_critical_figures *figures)
 {
 	const size_t count = figures->account.kernels.count;
 	struct gt_critical_kernel *kernels = gt_allocate((count + 1) * sizeof(*kernels));
@@ -78,7 +78,7 @@ struct gt_critical_kernel *gt_critical_kernels(struct gt_critical_path *figures)
 	return kernels;
 }
 
-static void add_kernel(const struct gt_critical_path *figures,
+static void add_kernel(const struct gt_critical_figures *figures,
                        const struct gt_critical_kernel *kernel, struct gt_result *result)
 {
 	const struct gt_kernel_groups *groups = &figures->account.kernels;
@@ -94,7 +94,7 @@ static void add_kernel(const struct gt_critical_path *figures,
 	                                                   : gt_critical_other_work);
 }
 
-void gt_critical_add_kernels(const struct gt_critical_path *figures,
+void gt_critical_add_kernels(const struct gt_critical_figures *figures,
                              const struct gt_critical_kernel *kernels, struct gt_result *result)
 {
 	const size_t count = figures->account.kernels.count;

@@ -52,13 +52,13 @@ static const struct gt_heading span_headings[] = {
 
 const char gt_critical_other_work[] = "other work";
 
-void gt_critical_add_share(const struct gt_critical_path *figures, struct gt_result *result,
+void gt_critical_add_share(const struct gt_critical_figures *figures, struct gt_result *result,
                            gt_time part_ns)
 {
 	gt_result_add_real(result, gt_percent((double)part_ns, (double)figures->account.lasts_ns));
 }
 
-static void add_name(const struct gt_critical_path *figures, struct gt_result *result,
+static void add_name(const struct gt_critical_figures *figures, struct gt_result *result,
                      const struct gt_path_key *key)
 {
 	switch ((enum gt_path_what)key->what) {
@@ -90,7 +90,7 @@ static void add_name(const struct gt_critical_path *figures, struct gt_result *r
 	}
 }
 
-void gt_critical_add_names(const struct gt_critical_path *figures, struct gt_result *result)
+void gt_critical_add_names(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
 
@@ -124,7 +124,8 @@ static gt_id stream_of(const struct gt_trace *trace, struct gt_step step)
 	}
 }
 
-static void add_where(const struct gt_critical_path *figures, struct gt_result *result, gt_id item)
+static void add_where(const struct gt_critical_figures *figures, struct gt_result *result,
+                      gt_id item)
 {
 	const struct gt_trace *trace = figures->trace;
 	const struct gt_step step = gt_path_step(&figures->account.path, item);
@@ -140,7 +141,7 @@ static void add_where(const struct gt_critical_path *figures, struct gt_result *
 		gt_result_add_unknown(result);
 }
 
-void gt_critical_add_members(const struct gt_critical_path *figures, struct gt_result *result)
+void gt_critical_add_members(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
 
@@ -163,7 +164,7 @@ void gt_critical_add_members(const struct gt_critical_path *figures, struct gt_r
 	gt_result_top(result, account->members, figures->top);
 }
 
-static void add_span(const struct gt_critical_path *figures, struct gt_result *result,
+static void add_span(const struct gt_critical_figures *figures, struct gt_result *result,
                      size_t number)
 {
 	const struct gt_path_span *span = &figures->account.spans.list.rows[number];
@@ -185,7 +186,7 @@ static void add_span(const struct gt_critical_path *figures, struct gt_result *r
 	gt_add_range(result, &figures->account.ranges, span->range);
 }
 
-void gt_critical_add_spans(const struct gt_critical_path *figures, struct gt_result *result)
+void gt_critical_add_spans(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const size_t count = figures->account.spans.list.count;
 

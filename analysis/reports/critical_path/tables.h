@@ -12,7 +12,7 @@
 
 /* Tables of the report critical-path. Each is a section of the result. */
 
-struct gt_critical_path {
+struct gt_critical_figures {
 	const struct gt_trace *trace; /* all that happened */
 	struct gt_path_account account;
 	struct gt_path_changes changes;
@@ -35,28 +35,28 @@ struct gt_critical_kernel {
 extern const char gt_critical_other_work[];
 
 /* A cell: the share of the length. */
-void gt_critical_add_share(const struct gt_critical_path *figures, struct gt_result *result,
+void gt_critical_add_share(const struct gt_critical_figures *figures, struct gt_result *result,
                            gt_time part_ns);
 
 /* Time on the path by name. */
-void gt_critical_add_names(const struct gt_critical_path *figures, struct gt_result *result);
+void gt_critical_add_names(const struct gt_critical_figures *figures, struct gt_result *result);
 
 /* The longest members of the path. */
-void gt_critical_add_members(const struct gt_critical_path *figures, struct gt_result *result);
+void gt_critical_add_members(const struct gt_critical_figures *figures, struct gt_result *result);
 
 /* Each of the chosen ranges. */
-void gt_critical_add_spans(const struct gt_critical_path *figures, struct gt_result *result);
+void gt_critical_add_spans(const struct gt_critical_figures *figures, struct gt_result *result);
 
 /*
  * By time on the path, and behind them those that are not shown as one. The caller frees it with
  * gt_array_free.
  */
-struct gt_critical_kernel *gt_critical_kernels(struct gt_critical_path *figures);
-void gt_critical_add_kernels(const struct gt_critical_path *figures,
+struct gt_critical_kernel *gt_critical_kernels(struct gt_critical_figures *figures);
+void gt_critical_add_kernels(const struct gt_critical_figures *figures,
                              const struct gt_critical_kernel *kernels, struct gt_result *result);
 
 /* Lengths with one change each. kernels: as found. */
-void gt_critical_add_changes(struct gt_critical_path *figures, struct gt_result *result,
+void gt_critical_add_changes(struct gt_critical_figures *figures, struct gt_result *result,
                              const struct gt_critical_kernel *kernels);
 
 #endif

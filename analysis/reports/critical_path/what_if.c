@@ -25,7 +25,7 @@ struct what_ifs {
 	gt_array(struct what_if) list;
 };
 
-static bool *shapes_of_group(const struct gt_critical_path *figures, size_t group)
+static bool *shapes_of_group(const struct gt_critical_figures *figures, size_t group)
 {
 	const struct gt_trace *trace = figures->trace;
 	bool *shapes = gt_allocate((trace->launch_shapes.count + 1) * sizeof(*shapes));
@@ -44,7 +44,7 @@ static bool fits(const struct gt_trace *trace, const regex_t *regex, gt_id row)
 	       regexec(regex, gt_shape_text(trace, shape, GT_NAMES_FULL), 0, NULL, 0) == 0;
 }
 
-static void ask_of_fitting(const struct gt_critical_path *figures, struct what_ifs *what_ifs)
+static void ask_of_fitting(const struct gt_critical_figures *figures, struct what_ifs *what_ifs)
 {
 	const struct gt_trace *trace = figures->trace;
 	bool *shapes = gt_allocate((trace->launch_shapes.count + 1) * sizeof(*shapes));
@@ -57,7 +57,7 @@ static void ask_of_fitting(const struct gt_critical_path *figures, struct what_i
 	                         .shapes = shapes};
 }
 
-static void ask_of_kernels(const struct gt_critical_path *figures, struct what_ifs *what_ifs,
+static void ask_of_kernels(const struct gt_critical_figures *figures, struct what_ifs *what_ifs,
                            const struct gt_critical_kernel *kernels)
 {
 	for (size_t i = 0; i < figures->account.kernels.count && i < figures->kernels; i++) {
@@ -75,7 +75,7 @@ static void ask_of_kernels(const struct gt_critical_path *figures, struct what_i
 	}
 }
 
-static void ask_of_waits(const struct gt_critical_path *figures, struct what_ifs *what_ifs)
+static void ask_of_waits(const struct gt_critical_figures *figures, struct what_ifs *what_ifs)
 {
 	enum { MOST = 2 };
 	const struct gt_path_account *account = &figures->account;
@@ -91,7 +91,7 @@ static void ask_of_waits(const struct gt_critical_path *figures, struct what_ifs
 	}
 }
 
-static void add_change(const struct gt_critical_path *figures, struct gt_result *result,
+static void add_change(const struct gt_critical_figures *figures, struct gt_result *result,
                        gt_time length_ns)
 {
 	const gt_time saved_ns = figures->account.lasts_ns - length_ns;
@@ -101,7 +101,7 @@ static void add_change(const struct gt_critical_path *figures, struct gt_result 
 	gt_critical_add_share(figures, result, saved_ns);
 }
 
-static void add_what_ifs(struct gt_critical_path *figures, struct gt_result *result,
+static void add_what_ifs(struct gt_critical_figures *figures, struct gt_result *result,
                          const struct what_ifs *what_ifs)
 {
 	const size_t spans = figures->account.spans.list.count;
@@ -125,7 +125,7 @@ static void add_what_ifs(struct gt_critical_path *figures, struct gt_result *res
 	gt_array_free(lasts_ns);
 }
 
-void gt_critical_add_changes(struct gt_critical_path *figures, struct gt_result *result,
+void gt_critical_add_changes(struct gt_critical_figures *figures, struct gt_result *result,
                              const struct gt_critical_kernel *kernels)
 {
 	struct what_ifs what_ifs = {0};
