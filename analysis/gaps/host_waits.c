@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/gaps/host_waits.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/gaps/idle.h"
+#include "analysis/gaps/wait_facts.h"
 #include "analysis/time/covered.h"
 #include "analysis/time/host_calls.h"
-#include "base/search.h"
 #include "model/index.h"
-#include "model/kinds/memory.h"
 #include "model/names.h"
 #include "model/path/stream_order.h"
 #include "model/whole.h"
@@ -18,316 +16,16 @@
 
 enum { MOST_ROWS = 64 }; /* of syncs that are looked at after a wait */
 
-/* A copy that the host may have something to do with, and no call waited for by itself. */
-struct host_copy {
-	gt_id context;
-	gt_time given_ns;
-};
-
 /* All that is looked up for each wait. */
 struct finder {
-	const struct gt_trace *trace; /* all that happened */
+	struct gt_wait_facts facts;
 	struct gt_covered_device *devices;
-	struct gt_thread_calls calls;
-	struct gt_stream_order order;
-	gt_id *edge_of_sync; /* the edge to it from what ended last; GT_NONE: none */
-	gt_array(struct gt_edge) from_graphs; /* numbered behind those of the trace */
-	gt_array(gt_id) graph_streams;        /* whole graphs were launched into them */
-	gt_id *stream_of_call; /* of the work that a call asked for; GT_NONE: it asked for none */
-	gt_time *given_ns; /* by context: when a stream of it was first given something; INT64_MAX */
-	bool **charged;    /* by device and stretch: the gap behind it has been charged */
-	gt_array(struct host_copy) host_copies; /* by context and time */
-	struct gt_index *waited;                /* what a thread has waited for */
+	bool **charged;          /* by device and stretch: the gap behind it has been charged */
+	struct gt_index *waited; /* what a thread has waited for */
 	struct gt_index *subjects;
 	gt_array(gt_time) latest_ns; /* by subject: when the latest wait for it returned */
-	gt_time bound_ns;
 	uint64_t small_bytes;
-	bool has_managed;
 };
-
-/* ---- what is looked up ---- */
-
-static gt_time end_of_step(const struct gt_trace *trace, gt_count table, gt_id row)
-{
-	gt_time start_ns;
-	gt_time end_ns;
-
-	gt_step_times(trace, (struct gt_step){table, row}, &start_ns, &end_ns);
-	return end_ns;
-}
-
-static bool is_step(const struct gt_trace *trace, gt_count table, gt_id row)
-{
-	return (table == GT_TABLE_kernels && row < trace->kernels.count) ||
-	       (table == GT_TABLE_copies && row < trace->copies.count) ||
-	       (table == GT_TABLE_fills && row < trace->fills.count);
-}
-
-static const struct gt_edge *edge_of(const struct finder *finder, gt_id sync)
-{
-	const gt_id edge = finder->edge_of_sync[sync];
-	const size_t count = finder->trace->edges.count;
-
-	if (edge == GT_NONE)
-		return NULL;
-	return edge < count ? &finder->trace->edges.rows[edge]
-	                    : &finder->from_graphs.rows[edge - count];
-}
-
-/* A blocking copy of several pieces has several edges. */
-static void find_edges(struct finder *finder)
-{
-	const struct gt_trace *trace = finder->trace;
-
-	finder->edge_of_sync = gt_allocate(trace->syncs.count * sizeof(*finder->edge_of_sync));
-	for (size_t i = 0; i < trace->syncs.count; i++)
-		finder->edge_of_sync[i] = GT_NONE;
-	for (gt_id i = 0; i < trace->edges.count; i++) {
-		const struct gt_edge *edge = &trace->edges.rows[i];
-		const struct gt_edge *other;
-
-		if (edge->kind != GT_EDGE_HOST || edge->sync >= trace->syncs.count ||
-		    !is_step(trace, edge->from_table, edge->from_row))
-			continue;
-		other = edge_of(finder, edge->sync);
-		if (!other || end_of_step(trace, edge->from_table, edge->from_row) >
-		                      end_of_step(trace, other->from_table, other->from_row))
-			finder->edge_of_sync[edge->sync] = i;
-	}
-}
-
-/* The table of edges has none of graphs that were recorded as a whole. */
-static void see_graph(struct finder *finder, gt_id sync, gt_id row)
-{
-	const struct gt_trace *trace = finder->trace;
-	const struct gt_graph_trace *graph = &trace->graph_traces.rows[row];
-	const struct gt_edge *edge = edge_of(finder, sync);
-
-	if (!gt_timed(GT_TIMES_ANY, graph->flags, graph->start_ns, graph->end_ns) ||
-	    graph->end_ns > trace->syncs.rows[sync].end_ns + finder->bound_ns ||
-	    (edge && end_of_step(trace, edge->from_table, edge->from_row) > graph->end_ns))
-		return;
-	finder->edge_of_sync[sync] = (gt_id)(trace->edges.count + finder->from_graphs.count);
-	*gt_array_push(&finder->from_graphs) = (struct gt_edge){
-		.from_table = GT_TABLE_graph_traces,
-		.from_row = row,
-		.to_table = GT_TABLE_syncs,
-		.to_row = sync,
-		.sync = sync,
-		.kind = GT_EDGE_HOST,
-	};
-}
-
-/* Graphs on all streams of the context. */
-static void see_graphs_of_context(struct finder *finder, gt_id row)
-{
-	const struct gt_sync *sync = &finder->trace->syncs.rows[row];
-	const struct gt_trace *trace = finder->trace;
-
-	for (gt_id i = 0; i < finder->graph_streams.count; i++) {
-		const gt_id stream = finder->graph_streams.rows[i];
-		struct gt_step step;
-
-		if (trace->streams.rows[stream].context == sync->context &&
-		    gt_stream_order_before(&finder->order, stream, sync->start_ns, &step) &&
-		    step.table == GT_TABLE_graph_traces)
-			see_graph(finder, row, step.row);
-	}
-}
-
-static void find_graph_streams(struct finder *finder)
-{
-	const struct gt_trace *trace = finder->trace;
-	bool *found = gt_allocate_zeroed(trace->streams.count + 1, sizeof(*found));
-
-	gt_array_each(const struct gt_graph_trace, graph, &trace->graph_traces) {
-		if (graph->stream >= trace->streams.count || found[graph->stream])
-			continue;
-		found[graph->stream] = true;
-		*gt_array_push(&finder->graph_streams) = graph->stream;
-	}
-	gt_array_free(found);
-}
-
-/* A wait for a whole graph is found as one for other work is: by the order of its stream. */
-static void find_graphs(struct finder *finder)
-{
-	const struct gt_trace *trace = finder->trace;
-
-	find_graph_streams(finder);
-	for (gt_id row = 0; row < trace->syncs.count; row++) {
-		const struct gt_sync *sync = &trace->syncs.rows[row];
-		gt_id stream = sync->stream;
-		gt_time given_ns = sync->start_ns;
-		struct gt_step step;
-
-		if (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE) {
-			see_graphs_of_context(finder, row);
-			continue;
-		}
-		if (sync->kind == GT_SYNC_EVENT_SYNCHRONIZE && sync->record < trace->syncs.count) {
-			stream = trace->syncs.rows[sync->record].stream;
-			given_ns = trace->syncs.rows[sync->record].start_ns;
-		} else if (sync->kind != GT_SYNC_STREAM_SYNCHRONIZE) {
-			continue;
-		}
-		if (gt_stream_order_before(&finder->order, stream, given_ns, &step) &&
-		    step.table == GT_TABLE_graph_traces)
-			see_graph(finder, row, step.row);
-	}
-}
-
-static void see_work(struct finder *finder, gt_id api_call, gt_id stream)
-{
-	if (api_call < finder->trace->api_calls.count)
-		finder->stream_of_call[api_call] = stream;
-}
-
-static void find_work(struct finder *finder)
-{
-	const struct gt_trace *trace = finder->trace;
-
-	finder->stream_of_call =
-		gt_allocate(trace->api_calls.count * sizeof(*finder->stream_of_call));
-	for (size_t i = 0; i < trace->api_calls.count; i++)
-		finder->stream_of_call[i] = GT_NONE;
-	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
-		see_work(finder, kernel->api_call, kernel->stream);
-	gt_array_each(const struct gt_copy, copy, &trace->copies)
-		see_work(finder, copy->api_call, copy->stream);
-	gt_array_each(const struct gt_fill, fill, &trace->fills)
-		see_work(finder, fill->api_call, fill->stream);
-	gt_array_each(const struct gt_graph_launch, launch, &trace->graph_launches)
-		see_work(finder, launch->api_call, launch->stream);
-	gt_array_each(const struct gt_graph_trace, graph, &trace->graph_traces)
-		see_work(finder, graph->api_call, graph->stream);
-}
-
-static bool is_of_devices(gt_count kind)
-{
-	return kind == GT_MEMORY_DEVICE || kind == GT_MEMORY_ARRAY ||
-	       kind == GT_MEMORY_DEVICE_STATIC;
-}
-
-static int by_context_and_time(const void *a, const void *b)
-{
-	const struct host_copy *left = a;
-	const struct host_copy *right = b;
-
-	if (left->context != right->context)
-		return left->context < right->context ? -1 : 1;
-	return (left->given_ns > right->given_ns) - (left->given_ns < right->given_ns);
-}
-
-/* Those of blocking calls are left out: when the call returned the host was done with them. */
-static void find_host_copies(struct finder *finder)
-{
-	const struct gt_trace *trace = finder->trace;
-	bool *blocking = gt_allocate_zeroed(trace->api_calls.count, sizeof(*blocking));
-
-	gt_array_each(const struct gt_sync, sync, &trace->syncs)
-		if (sync->kind == GT_SYNC_BLOCKING_COPY && sync->api_call < trace->api_calls.count)
-			blocking[sync->api_call] = true;
-	gt_array_each(const struct gt_copy, copy, &trace->copies) {
-		const bool called = copy->api_call < trace->api_calls.count;
-
-		if ((is_of_devices(copy->src_kind) && is_of_devices(copy->dst_kind)) ||
-		    (called && blocking[copy->api_call]) || copy->stream >= trace->streams.count)
-			continue;
-		*gt_array_push(&finder->host_copies) = (struct host_copy){
-			.context = trace->streams.rows[copy->stream].context,
-			.given_ns = called ? trace->api_calls.rows[copy->api_call].start_ns
-		                           : copy->start_ns,
-		};
-	}
-	gt_array_free(blocking);
-	if (finder->host_copies.count > 1)
-		qsort(finder->host_copies.rows, finder->host_copies.count,
-		      sizeof(*finder->host_copies.rows), by_context_and_time);
-}
-
-static bool copied_between(const struct finder *finder, gt_id context, gt_time from_ns,
-                           gt_time to_ns)
-{
-	const struct host_copy from = {context, from_ns};
-	const struct host_copy to = {context, to_ns};
-
-	if (finder->host_copies.count == 0)
-		return false;
-	return gt_count_before(&finder->host_copies, &from, by_context_and_time) <
-	       gt_count_before(&finder->host_copies, &to, by_context_and_time);
-}
-
-static bool has_managed(const struct gt_trace *trace)
-{
-	gt_array_each(const struct gt_allocation, allocation, &trace->allocations)
-		if (allocation->kind == GT_MEMORY_CALL_ALLOCATE_MANAGED)
-			return true;
-	return false;
-}
-
-static void find_given(struct finder *finder)
-{
-	const struct gt_trace *trace = finder->trace;
-
-	finder->given_ns = gt_allocate((trace->contexts.count + 1) * sizeof(*finder->given_ns));
-	for (size_t i = 0; i < trace->contexts.count; i++)
-		finder->given_ns[i] = INT64_MAX;
-	for (gt_id i = 0; i < trace->streams.count; i++) {
-		const gt_id context = trace->streams.rows[i].context;
-		gt_time given_ns;
-
-		if (context >= trace->contexts.count ||
-		    gt_stream_order_count(&finder->order, i) == 0)
-			continue;
-		given_ns = gt_stream_order_given(&finder->order, i, 0);
-		if (given_ns < finder->given_ns[context])
-			finder->given_ns[context] = given_ns;
-	}
-}
-
-static void finder_init(struct finder *finder, const struct gt_trace *trace, uint64_t small_bytes)
-{
-	*finder = (struct finder){
-		.trace = trace,
-		.devices = gt_covered_devices(trace),
-		.charged = gt_allocate(trace->devices.count * sizeof(*finder->charged)),
-		.bound_ns = (gt_time)gt_trace_clock_bound(trace),
-		.small_bytes = small_bytes,
-		.has_managed = has_managed(trace),
-	};
-	for (size_t i = 0; i < trace->devices.count; i++) {
-		const size_t size =
-			finder->devices[i].all.stretches.count * sizeof(*finder->charged[i]);
-
-		finder->charged[i] = gt_allocate_zeroed(size + 1, 1);
-	}
-	gt_thread_calls_init(&finder->calls, trace);
-	gt_stream_order_init_whole(&finder->order, trace);
-	find_given(finder);
-	find_edges(finder);
-	if (trace->graph_traces.count > 0)
-		find_graphs(finder);
-	find_work(finder);
-	find_host_copies(finder);
-}
-
-static void finder_release(struct finder *finder)
-{
-	for (size_t i = 0; i < finder->trace->devices.count; i++)
-		gt_array_free(finder->charged[i]);
-	gt_covered_devices_release(finder->devices, finder->trace);
-	gt_thread_calls_release(&finder->calls);
-	gt_stream_order_release(&finder->order);
-	gt_array_free(finder->edge_of_sync);
-	gt_array_release(&finder->from_graphs);
-	gt_array_release(&finder->graph_streams);
-	gt_array_free(finder->stream_of_call);
-	gt_array_free(finder->given_ns);
-	gt_array_free(finder->charged);
-	gt_array_release(&finder->host_copies);
-	gt_array_release(&finder->latest_ns);
-}
 
 /* ---- one wait ---- */
 
@@ -362,7 +60,7 @@ static gt_id stream_of_edge(const struct gt_trace *trace, const struct gt_edge *
 static gt_id device_of(const struct finder *finder, const struct gt_sync *sync,
                        const struct gt_edge *edge)
 {
-	const struct gt_trace *trace = finder->trace;
+	const struct gt_trace *trace = finder->facts.trace;
 	const gt_id device = edge ? device_of_edge(trace, edge) : GT_NONE;
 
 	if (device < trace->devices.count)
@@ -380,14 +78,14 @@ static bool is_plain(gt_count kind)
 /* Whether a stream had been given anything before a moment. */
 static bool was_given(const struct finder *finder, gt_id stream, gt_time before_ns)
 {
-	return stream >= finder->trace->streams.count ||
-	       gt_stream_order_from(&finder->order, stream, before_ns) > 0;
+	return stream >= finder->facts.trace->streams.count ||
+	       gt_stream_order_from(&finder->facts.order, stream, before_ns) > 0;
 }
 
 /* Whether what a wait is about had been given anything before; true where that is not known. */
 static bool was_given_any(const struct finder *finder, const struct gt_sync *sync)
 {
-	const struct gt_trace *trace = finder->trace;
+	const struct gt_trace *trace = finder->facts.trace;
 
 	switch (sync->kind) {
 	case GT_SYNC_STREAM_SYNCHRONIZE:
@@ -398,7 +96,7 @@ static bool was_given_any(const struct finder *finder, const struct gt_sync *syn
 		                 trace->syncs.rows[sync->record].start_ns);
 	case GT_SYNC_CONTEXT_SYNCHRONIZE:
 		return sync->context >= trace->contexts.count ||
-		       finder->given_ns[sync->context] < sync->start_ns;
+		       finder->facts.given_ns[sync->context] < sync->start_ns;
 	default:
 		return true;
 	}
@@ -410,13 +108,14 @@ static bool was_given_any(const struct finder *finder, const struct gt_sync *syn
  */
 static enum gt_wait_outcome outcome_of(const struct finder *finder, const struct gt_host_wait *wait)
 {
-	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
-	const struct gt_edge *edge = edge_of(finder, wait->sync);
+	const struct gt_sync *sync = &finder->facts.trace->syncs.rows[wait->sync];
+	const struct gt_edge *edge = gt_wait_edge(&finder->facts, wait->sync);
 	const bool at_once = wait->blocked_ns < GT_GAP_SHORT_NS;
 
 	if (sync->result != 0)
 		return GT_WAIT_UNKNOWN;
-	if (edge && end_of_step(finder->trace, edge->from_table, edge->from_row) > sync->start_ns)
+	if (edge && gt_wait_step_end(finder->facts.trace, edge->from_table, edge->from_row) >
+	                    sync->start_ns)
 		return GT_WAIT_BLOCKED;
 	if (edge)
 		return at_once ? GT_WAIT_DONE : GT_WAIT_UNKNOWN;
@@ -439,7 +138,7 @@ static bool is_unmeasured_until(const struct gt_covered_device *device, gt_time 
  */
 static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 {
-	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
+	const struct gt_sync *sync = &finder->facts.trace->syncs.rows[wait->sync];
 	const struct gt_covered *all = &finder->devices[wait->device].all;
 	const size_t begun = gt_covered_begun(all, sync->end_ns);
 	const struct gt_covered_stretch *last;
@@ -449,8 +148,8 @@ static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 		return;
 	last = &all->stretches.rows[begun - 1];
 	next = &all->stretches.rows[begun];
-	if (last->end_ns > sync->end_ns + finder->bound_ns || last->end_ns <= sync->start_ns ||
-	    next->asked_ns < sync->end_ns ||
+	if (last->end_ns > sync->end_ns + finder->facts.bound_ns ||
+	    last->end_ns <= sync->start_ns || next->asked_ns < sync->end_ns ||
 	    is_unmeasured_until(&finder->devices[wait->device], last->end_ns))
 		return;
 	finder->charged[wait->device][begun] = true;
@@ -460,14 +159,14 @@ static void charge_gap(struct finder *finder, struct gt_host_wait *wait)
 
 static void see_gpu(struct finder *finder, struct gt_host_wait *wait)
 {
-	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
+	const struct gt_sync *sync = &finder->facts.trace->syncs.rows[wait->sync];
 	const struct gt_interval inside = {sync->start_ns, sync->end_ns};
 	const struct gt_covered_device *device;
 	int64_t unmeasured_ns;
 	int64_t kernels_ns;
 	int64_t all_ns;
 
-	if (wait->device >= finder->trace->devices.count)
+	if (wait->device >= finder->facts.trace->devices.count)
 		return;
 	device = &finder->devices[wait->device];
 	unmeasured_ns = (int64_t)gt_covered_within(&device->unmeasured, inside);
@@ -512,7 +211,7 @@ static gt_time latest_wait(struct finder *finder, const struct gt_sync *sync)
 		.thread = sync->thread,
 		.kind = sync->kind,
 		.context = sync->context,
-		.stream = gt_sync_stream(finder->trace, sync),
+		.stream = gt_sync_stream(finder->facts.trace, sync),
 	};
 	const size_t number = gt_index_add(finder->subjects, &subject);
 	gt_time latest_ns;
@@ -536,16 +235,16 @@ static bool is_bookkeeping(const struct gt_trace *trace, const struct gt_api_cal
 /* The next call of the thread that is about work; GT_NONE: there is none, or it is not known. */
 static gt_id next_call(const struct finder *finder, const struct gt_sync *sync)
 {
-	const struct gt_trace *trace = finder->trace;
+	const struct gt_trace *trace = finder->facts.trace;
 	const struct gt_interval rest = {sync->end_ns, sync->end_ns};
 	size_t at;
 
 	if (sync->thread >= trace->threads.count)
 		return GT_NONE;
-	at = gt_thread_calls_reaching(&finder->calls, rest, sync->thread).end;
-	for (; at < finder->calls.first[sync->thread + 1]; at++)
-		if (!is_bookkeeping(trace, &trace->api_calls.rows[finder->calls.rows[at]]))
-			return finder->calls.rows[at];
+	at = gt_thread_calls_reaching(&finder->facts.calls, rest, sync->thread).end;
+	for (; at < finder->facts.calls.first[sync->thread + 1]; at++)
+		if (!is_bookkeeping(trace, &trace->api_calls.rows[finder->facts.calls.rows[at]]))
+			return finder->facts.calls.rows[at];
 	return GT_NONE;
 }
 
@@ -572,7 +271,7 @@ static bool was_to_measure(const struct gt_trace *trace, gt_id row, gt_time unti
 static const struct gt_copy *small_read(const struct finder *finder, const struct gt_sync *sync,
                                         const struct gt_edge *edge)
 {
-	const struct gt_trace *trace = finder->trace;
+	const struct gt_trace *trace = finder->facts.trace;
 	const struct gt_copy *copy;
 
 	if (edge->from_table != GT_TABLE_copies)
@@ -589,13 +288,13 @@ static const struct gt_copy *small_read(const struct finder *finder, const struc
 static const struct gt_copy *pageable_copy(const struct finder *finder, const struct gt_sync *sync,
                                            const struct gt_edge *edge)
 {
-	const struct gt_trace *trace = finder->trace;
+	const struct gt_trace *trace = finder->facts.trace;
 	const struct gt_copy *copy;
 
 	if (edge->from_table != GT_TABLE_copies)
 		return NULL;
 	copy = &trace->copies.rows[edge->from_row];
-	return copy->src_kind == GT_MEMORY_PAGEABLE && is_of_devices(copy->dst_kind) &&
+	return copy->src_kind == GT_MEMORY_PAGEABLE && gt_wait_is_of_devices(copy->dst_kind) &&
 	                       copy->api_call < trace->api_calls.count &&
 	                       trace->api_calls.rows[copy->api_call].thread == sync->thread
 	               ? copy
@@ -609,14 +308,16 @@ static const struct gt_copy *pageable_copy(const struct finder *finder, const st
 static enum gt_wait_reason followed_by(struct finder *finder, struct gt_host_wait *wait,
                                        const struct gt_edge *edge, gt_time latest_ns)
 {
-	const struct gt_trace *trace = finder->trace;
+	const struct gt_trace *trace = finder->facts.trace;
 	const struct gt_sync *sync = &trace->syncs.rows[wait->sync];
 	const gt_id next = next_call(finder, sync);
-	const gt_id stream = next < trace->api_calls.count ? finder->stream_of_call[next] : GT_NONE;
+	const gt_id stream =
+		next < trace->api_calls.count ? finder->facts.stream_of_call[next] : GT_NONE;
 
-	if (stream >= trace->streams.count || finder->has_managed ||
+	if (stream >= trace->streams.count || finder->facts.has_managed ||
 	    was_to_measure(trace, wait->sync, trace->api_calls.rows[next].start_ns) ||
-	    copied_between(finder, trace->streams.rows[stream].context, latest_ns, sync->end_ns))
+	    gt_wait_copied_between(&finder->facts, trace->streams.rows[stream].context, latest_ns,
+	                           sync->end_ns))
 		return GT_WAIT_NEEDED;
 	wait->next_call = next;
 	wait->host_ns = trace->api_calls.rows[next].start_ns - sync->end_ns;
@@ -625,8 +326,8 @@ static enum gt_wait_reason followed_by(struct finder *finder, struct gt_host_wai
 
 static enum gt_wait_reason reason_of(struct finder *finder, struct gt_host_wait *wait)
 {
-	const struct gt_sync *sync = &finder->trace->syncs.rows[wait->sync];
-	const struct gt_edge *edge = edge_of(finder, wait->sync);
+	const struct gt_sync *sync = &finder->facts.trace->syncs.rows[wait->sync];
+	const struct gt_edge *edge = gt_wait_edge(&finder->facts, wait->sync);
 	const gt_time latest_ns = is_plain(sync->kind) ? latest_wait(finder, sync) : 0;
 	const bool again = edge && has_waited_for(finder, sync->thread, edge);
 	const struct gt_copy *read = edge ? small_read(finder, sync, edge) : NULL;
@@ -652,13 +353,13 @@ static enum gt_wait_reason reason_of(struct finder *finder, struct gt_host_wait 
 
 static void add_wait(struct finder *finder, struct gt_host_waits *waits, gt_id row)
 {
-	const struct gt_trace *trace = finder->trace;
+	const struct gt_trace *trace = finder->facts.trace;
 	const struct gt_sync *sync = &trace->syncs.rows[row];
 	struct gt_host_wait *wait = gt_array_push(&waits->list);
 
 	*wait = (struct gt_host_wait){
 		.sync = row,
-		.device = device_of(finder, sync, edge_of(finder, row)),
+		.device = device_of(finder, sync, gt_wait_edge(&finder->facts, row)),
 		.function = sync->api_call < trace->api_calls.count
 	                            ? trace->api_calls.rows[sync->api_call].function
 	                            : 0,
@@ -671,6 +372,38 @@ static void add_wait(struct finder *finder, struct gt_host_waits *waits, gt_id r
 	wait->reason = reason_of(finder, wait);
 }
 
+static void finder_init(struct finder *finder, const struct gt_trace *trace, uint64_t small_bytes)
+{
+	*finder = (struct finder){
+		.devices = gt_covered_devices(trace),
+		.charged = gt_allocate(trace->devices.count * sizeof(*finder->charged)),
+		.waited = gt_index_new(sizeof(struct awaited)),
+		.subjects = gt_index_new(sizeof(struct subject)),
+		.small_bytes = small_bytes,
+	};
+	for (size_t i = 0; i < trace->devices.count; i++) {
+		const size_t size =
+			finder->devices[i].all.stretches.count * sizeof(*finder->charged[i]);
+
+		finder->charged[i] = gt_allocate_zeroed(size + 1, 1);
+	}
+	gt_wait_facts_init(&finder->facts, trace);
+}
+
+static void finder_release(struct finder *finder)
+{
+	const struct gt_trace *trace = finder->facts.trace;
+
+	for (size_t i = 0; i < trace->devices.count; i++)
+		gt_array_free(finder->charged[i]);
+	gt_covered_devices_release(finder->devices, trace);
+	gt_array_free(finder->charged);
+	gt_index_free(finder->waited);
+	gt_index_free(finder->subjects);
+	gt_array_release(&finder->latest_ns);
+	gt_wait_facts_release(&finder->facts);
+}
+
 void gt_host_waits_init(struct gt_host_waits *waits, const struct gt_view *view,
                         uint64_t small_bytes)
 {
@@ -679,12 +412,10 @@ void gt_host_waits_init(struct gt_host_waits *waits, const struct gt_view *view,
 	struct finder finder;
 
 	finder_init(&finder, trace, small_bytes);
-	finder.waited = gt_index_new(sizeof(struct awaited));
-	finder.subjects = gt_index_new(sizeof(struct subject));
 	*waits = (struct gt_host_waits){
 		.trace = trace,
 		.has_calls = gt_trace_has_calls(trace),
-		.has_managed = finder.has_managed,
+		.has_managed = finder.facts.has_managed,
 	};
 	for (gt_id row = 0; row < trace->syncs.count; row++) {
 		const struct gt_sync *sync = &trace->syncs.rows[row];
@@ -697,8 +428,6 @@ void gt_host_waits_init(struct gt_host_waits *waits, const struct gt_view *view,
 		if (gt_whole_shown(view->trace, GT_TABLE_syncs, wait->sync) != GT_NONE)
 			waits->list.rows[shown++] = *wait;
 	waits->list.count = shown;
-	gt_index_free(finder.waited);
-	gt_index_free(finder.subjects);
 	finder_release(&finder);
 }
 

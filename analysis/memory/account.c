@@ -3,36 +3,13 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "analysis/memory/claims.h"
 #include "analysis/memory/modules.h"
-#include "analysis/memory/pools.h"
 #include "analysis/time/measured.h"
 #include "model/allocations.h"
-#include "model/kinds/memory.h"
-#include "model/known.h"
-#include "model/memory/libraries.h"
 #include "model/memory/owned.h"
 #include "model/view/view.h"
-#include "model/work/intervals.h"
-
-/* Data found while lines are made. */
-struct book {
-	struct gt_account *account;
-	const struct gt_view *view;
-	const struct gt_trace *trace;
-	const gt_id *carriers;
-	gt_id device;
-	double *carried; /* by pool: of its carriers */
-	double *handed;  /* by pool: of its blocks */
-	bool *told;      /* by pool: it has blocks, at any time */
-	gt_id *wholes;   /* by pool: the one that it counts with, most often itself */
-	double ordered;  /* memory of CUDA's pools that is in use */
-	double graphs;   /* memory of graphs that is */
-	double program;
-	gt_time at_ns;
-	struct gt_interval still; /* about that, nothing is allocated or freed */
-};
 
 const char *gt_account_item_name(enum gt_account_item item)
 {
@@ -57,232 +34,8 @@ const char *gt_account_item_name(enum gt_account_item item)
 	return names[item];
 }
 
-static struct gt_account_line *add_line(struct book *book, enum gt_account_item item, double bytes,
-                                        const char *source)
-{
-	struct gt_account_line *line = gt_array_push(&book->account->lines);
-
-	*line = (struct gt_account_line){
-		.item = item,
-		.pool = GT_NONE,
-		.bytes = bytes,
-		.time_ns = book->at_ns,
-		.source = source,
-	};
-	return line;
-}
-
-/* An item without bytes needs no line. */
-static void add_some(struct book *book, enum gt_account_item item, double bytes, const char *source)
-{
-	if (bytes > 0)
-		(void)add_line(book, item, bytes, source);
-}
-
-static struct gt_account_line *line_of_library(struct book *book, struct gt_memory_library library)
-{
-	gt_array_each(struct gt_account_line, line, &book->account->lines)
-		if (line->item == GT_ACCOUNT_LIBRARY && strcmp(line->name, library.name) == 0)
-			return line;
-
-	struct gt_account_line *line =
-		add_line(book, GT_ACCOUNT_LIBRARY, 0, "CUDA's calls, by who asked");
-
-	line->name = library.name;
-	line->keeps = library.keeps;
-	return line;
-}
-
-/* Who has a pool of a device. */
-static uint64_t owner_of(const struct gt_pool *pool)
-{
-	return (uint64_t)pool->process << 32 | pool->device;
-}
-
-/*
- * A pool that is a part of another one counts with that: the pool of the same process and device of
- * which PyTorch tells as a whole. By row of pools; without such a pool it stands for itself.
- */
-static void find_wholes(struct book *book)
-{
-	const struct gt_trace *trace = book->trace;
-	struct gt_known wholes = {0};
-
-	for (gt_id row = 0; row < trace->pools.count; row++)
-		if (trace->pools.rows[row].teller == GT_TELLER_PYTORCH &&
-		    gt_known_find(&wholes, owner_of(&trace->pools.rows[row])) == GT_NONE)
-			gt_known_add(&wholes, owner_of(&trace->pools.rows[row]), row);
-	for (gt_id row = 0; row < trace->pools.count; row++) {
-		const struct gt_pool *pool = &trace->pools.rows[row];
-		const gt_id whole = pool->teller == GT_TELLER_PYTORCH_PART
-		                            ? gt_known_find(&wholes, owner_of(pool))
-		                            : GT_NONE;
-
-		book->wholes[row] = whole == GT_NONE ? row : whole;
-	}
-	gt_known_release(&wholes);
-}
-
-static void see_allocation(struct book *book, gt_id row)
-{
-	const struct gt_allocation *allocation = &book->trace->allocations.rows[row];
-	const double bytes = (double)gt_memory_bytes_on(allocation, book->device);
-	const gt_id pool = book->carriers[row];
-	struct gt_memory_library library;
-
-	if (bytes == 0 || !gt_memory_is_there(book->trace, allocation, book->at_ns))
-		return;
-	library = gt_memory_library_of(gt_trace_text(book->trace, allocation->library));
-	if (pool != GT_NONE)
-		book->carried[book->wholes[pool]] += bytes;
-	else if (gt_memory_owner(allocation) == GT_MEMORY_OF_POOL)
-		book->ordered += bytes;
-	else if (gt_memory_owner(allocation) == GT_MEMORY_OF_GRAPH)
-		book->graphs += bytes;
-	else if (library.name)
-		line_of_library(book, library)->bytes += bytes;
-	else
-		book->program += bytes;
-}
-
-static void see_blocks(struct book *book)
-{
-	gt_array_each(const struct gt_pool_block, block, &book->trace->pool_blocks) {
-		gt_id pool;
-
-		if (block->pool >= book->trace->pools.count)
-			continue;
-		pool = book->wholes[block->pool];
-		book->told[pool] = true;
-		if (gt_memory_block_is_out(block, book->at_ns))
-			book->handed[pool] += (double)block->size_bytes;
-	}
-}
-
-/*
- * Memory that a pool has reserved, and whose carriers are not known, is in the allocations of its
- * own library or of the program. Returns how much of it is there: a pool's statistics are some time
- * old, and memory that was given back since is nobody's. All, where calls were not recorded.
- */
-static double take_off(struct book *book, double bytes)
-{
-	double left = bytes;
-	double part;
-
-	gt_array_each(struct gt_account_line, line, &book->account->lines) {
-		if (!line->keeps)
-			continue;
-		part = fmin(left, line->bytes);
-		line->bytes -= part;
-		left -= part;
-	}
-	part = fmin(left, book->program);
-	book->program -= part;
-	left -= part;
-	return book->trace->memory_calls.count ? bytes - left : bytes;
-}
-
-static const char statistics[] = "the pool's own statistics";
-
-static void add_pool(struct book *book, gt_id pool)
-{
-	static const char blocks[] = "the pool's blocks";
-	const gt_time at_ns = book->at_ns;
-	const double said_used = gt_pool_told(book->trace, pool, "bytes_in_use", at_ns);
-	const double said_reserved = gt_pool_told(book->trace, pool, "bytes_reserved", at_ns);
-	double used = book->told[pool] ? book->handed[pool] : said_used;
-	double reserved = book->carried[pool];
-	struct gt_account_line *line;
-
-	if (said_reserved > reserved)
-		reserved += take_off(book, said_reserved - reserved);
-	if (!book->told[pool] && used > reserved)
-		used = reserved;
-	if (!(reserved > 0) && !(used > 0))
-		return;
-	line = add_line(book, GT_ACCOUNT_POOL_IN_USE, used, book->told[pool] ? blocks : statistics);
-	line->pool = pool;
-	if (isnan(used))
-		line->source = "not told";
-	line = add_line(book, GT_ACCOUNT_POOL_CACHED, fmax(0, reserved - (used > 0 ? used : 0)),
-	                book->carried[pool] < said_reserved ? statistics
-	                                                    : "CUDA's calls - what is in use");
-	line->pool = pool;
-}
-
-/*
- * Of CUDA's own pools on the device, that of graphs too, what they say they have reserved; NAN:
- * nobody asked them.
- */
-static double reserved_by_cuda(const struct book *book)
-{
-	double sum = NAN;
-
-	for (size_t i = 0; i < book->trace->pools.count; i++) {
-		const struct gt_pool *pool = &book->trace->pools.rows[i];
-		double bytes;
-
-		if (pool->teller != GT_TELLER_CUDA || pool->device != book->device)
-			continue;
-		bytes = gt_pool_told(book->trace, (gt_id)i, "bytes_reserved", book->at_ns);
-		if (!isnan(bytes))
-			sum = isnan(sum) ? bytes : sum + bytes;
-	}
-	return sum;
-}
-
-static void add_ordered(struct book *book)
-{
-	const double reserved = reserved_by_cuda(book);
-
-	add_some(book, GT_ACCOUNT_ORDERED_IN_USE, book->ordered, "CUDA's calls");
-	add_some(book, GT_ACCOUNT_GRAPHS, book->graphs, "CUDA's calls");
-	if (!isnan(reserved))
-		add_some(book, GT_ACCOUNT_ORDERED_CACHED, reserved - book->ordered - book->graphs,
-		         "the pools' own statistics - what is in use");
-	else if (book->ordered + book->graphs > 0)
-		(void)add_line(book, GT_ACCOUNT_ORDERED_CACHED, NAN,
-		               "not measured: run --memory-pools");
-}
-
-static void add_pools(struct book *book)
-{
-	for (size_t i = 0; i < book->trace->pools.count; i++)
-		if (book->trace->pools.rows[i].teller != GT_TELLER_CUDA &&
-		    book->trace->pools.rows[i].device == book->device && book->wholes[i] == i)
-			add_pool(book, (gt_id)i);
-}
-
-static void see_all(struct book *book)
-{
-	const size_t pools = book->trace->pools.count;
-
-	book->carried = gt_allocate((pools + 1) * sizeof(*book->carried));
-	book->handed = gt_allocate((pools + 1) * sizeof(*book->handed));
-	book->told = gt_allocate((pools + 1) * sizeof(*book->told));
-	book->wholes = gt_allocate((pools + 1) * sizeof(*book->wholes));
-	find_wholes(book);
-	for (size_t i = 0; i <= pools; i++) {
-		book->carried[i] = book->handed[i] = 0;
-		book->told[i] = false;
-	}
-	for (size_t i = 0; i < book->trace->allocations.count; i++)
-		see_allocation(book, (gt_id)i);
-	see_blocks(book);
-	add_pools(book);
-	add_ordered(book);
-	(void)add_line(book, GT_ACCOUNT_PROGRAM, book->program, "CUDA's calls");
-	add_some(book, GT_ACCOUNT_RINGS,
-	         (double)gt_memory_of_rings(book->trace, GT_NONE, book->device, book->at_ns),
-	         "gputrace: what it took for device events");
-	gt_array_free(book->carried);
-	gt_array_free(book->handed);
-	gt_array_free(book->told);
-	gt_array_free(book->wholes);
-}
-
 /* Bytes on the device that ended after one moment and not after another. */
-static double freed(const struct book *book, gt_time after_ns, gt_time until_ns)
+static double freed(const struct gt_account_book *book, gt_time after_ns, gt_time until_ns)
 {
 	double bytes = 0;
 
@@ -318,7 +71,7 @@ static struct gt_interval unchanged(const struct gt_trace *trace, gt_id device, 
  * Whether a sample tells of the moment: it was taken then, or while what is allocated was the same,
  * until NVML had answered.
  */
-static bool is_of_moment(const struct book *book, gt_time sampled_ns)
+static bool is_of_moment(const struct gt_account_book *book, gt_time sampled_ns)
 {
 	return sampled_ns == book->at_ns || (sampled_ns >= book->still.start_ns &&
 	                                     sampled_ns <= book->still.end_ns - GT_NVML_READ_NS);
@@ -328,7 +81,7 @@ static bool is_of_moment(const struct book *book, gt_time sampled_ns)
  * The value next to the moment, and when it was read; NAN: none. of_moment: of what allocations
  * change, only one that tells of the moment.
  */
-static double sampled(const struct book *book, const char *name, bool of_moment,
+static double sampled(const struct gt_account_book *book, const char *name, bool of_moment,
                       gt_time *sampled_ns)
 {
 	const struct gt_counter *counter = gt_counter_find(book->trace, book->device, name);
@@ -354,22 +107,24 @@ static double sampled(const struct book *book, const char *name, bool of_moment,
 	return value;
 }
 
-static void add_sampled(struct book *book, enum gt_account_item item, double bytes, gt_time time_ns)
+static void add_sampled(struct gt_account_book *book, enum gt_account_item item, double bytes,
+                        gt_time time_ns)
 {
 	struct gt_account_line *line =
-		add_line(book, item, bytes, isnan(bytes) ? "not measured" : "NVML");
+		gt_account_add_line(book, item, bytes, isnan(bytes) ? "not measured" : "NVML");
 
 	if (!isnan(bytes))
 		line->time_ns = time_ns;
 }
 
-static void add_total(struct book *book, double bytes, gt_time time_ns)
+static void add_total(struct gt_account_book *book, double bytes, gt_time time_ns)
 {
 	const bool is_watched = gt_counter_find(book->trace, book->device, "memory_used_bytes");
 
 	if (isnan(bytes) && is_watched)
-		(void)add_line(book, GT_ACCOUNT_TOTAL, NAN,
-		               "not known: NVML was not asked while so much was allocated");
+		(void)gt_account_add_line(
+			book, GT_ACCOUNT_TOTAL, NAN,
+			"not known: NVML was not asked while so much was allocated");
 	else
 		add_sampled(book, GT_ACCOUNT_TOTAL, bytes, time_ns);
 }
@@ -404,7 +159,7 @@ static double or_0(double value)
  * NVML's figure of other processes is by the process that asked it: where another one that is
  * recorded uses the GPU, too, its memory is in that figure.
  */
-static bool has_recorded_others(const struct book *book)
+static bool has_recorded_others(const struct gt_account_book *book)
 {
 	const struct gt_counter *counter =
 		gt_counter_find(book->trace, book->device, "others_memory_bytes");
@@ -417,7 +172,7 @@ static bool has_recorded_others(const struct book *book)
 	return false;
 }
 
-static struct samples sample(const struct book *book)
+static struct samples sample(const struct gt_account_book *book)
 {
 	struct samples samples = {.mixed = has_recorded_others(book)};
 
@@ -436,7 +191,7 @@ struct reading {
 };
 
 /* What NVML said when it was first asked for that. */
-static struct reading first_reading(const struct book *book, const char *name)
+static struct reading first_reading(const struct gt_account_book *book, const char *name)
 {
 	const struct gt_counter *counter = gt_counter_find(book->trace, book->device, name);
 	struct gt_measured values = {0};
@@ -460,11 +215,11 @@ static gt_time known_ns(const struct gt_account *account)
  * Memory in use when NVML was first asked that nobody claimed then: contexts, the modules loaded so
  * far, and memory of other processes that NVML does not list. NAN: that was not earlier.
  */
-static double unclaimed_at_first(const struct book *book)
+static double unclaimed_at_first(const struct gt_account_book *book)
 {
 	const gt_time first_ns = first_reading(book, "memory_used_bytes").at_ns;
 	struct gt_account account = {.at_ns = first_ns};
-	struct book earlier = *book;
+	struct gt_account_book earlier = *book;
 	struct samples samples;
 	double rest;
 
@@ -475,7 +230,7 @@ static double unclaimed_at_first(const struct book *book)
 	earlier.still = unchanged(book->trace, book->device, first_ns);
 	earlier.ordered = earlier.graphs = earlier.program = 0;
 	samples = sample(&earlier);
-	see_all(&earlier);
+	gt_account_add_claims(&earlier);
 	rest = samples.total - gt_account_claimed(&account) - or_0(samples.others) -
 	       or_0(samples.reserved);
 	gt_account_release(&account);
@@ -483,7 +238,7 @@ static double unclaimed_at_first(const struct book *book)
 }
 
 /* Memory of all contexts on the device; NAN where one is not measured. */
-static double contexts_measured(const struct book *book)
+static double contexts_measured(const struct gt_account_book *book)
 {
 	double bytes = 0;
 	bool found = false;
@@ -500,33 +255,37 @@ static double contexts_measured(const struct book *book)
 static const char estimated[] =
 	"estimated: in use when NVML was first asked, and claimed by nobody";
 
-static void add_estimate(struct book *book, double bytes)
+static void add_estimate(struct gt_account_book *book, double bytes)
 {
-	(void)add_line(book, GT_ACCOUNT_CONTEXTS, bytes, isnan(bytes) ? "not measured" : estimated);
+	(void)gt_account_add_line(book, GT_ACCOUNT_CONTEXTS, bytes,
+	                          isnan(bytes) ? "not measured" : estimated);
 }
 
-static void add_contexts(struct book *book)
+static void add_contexts(struct gt_account_book *book)
 {
 	const double measured = contexts_measured(book);
 	const struct reading first =
 		first_reading(book, isnan(measured) ? "memory_used_bytes" : "process_memory_bytes");
 
 	if (!isnan(measured))
-		(void)add_line(book, GT_ACCOUNT_CONTEXTS, measured,
-		               "NVML, of the process, when first read, - what it had allocated");
+		(void)gt_account_add_line(
+			book, GT_ACCOUNT_CONTEXTS, measured,
+			"NVML, of the process, when first read, - what it had allocated");
 	else
 		add_estimate(book, unclaimed_at_first(book));
-	add_some(book, GT_ACCOUNT_MODULES,
-	         gt_memory_of_modules(book->view, book->device, first.at_ns, first.value,
-	                              known_ns(book->account)),
-	         "NVML: what came to be in use, and is not allocated, while modules were loaded");
+	gt_account_add_some(
+		book, GT_ACCOUNT_MODULES,
+		gt_memory_of_modules(book->view, book->device, first.at_ns, first.value,
+	                             known_ns(book->account)),
+		"NVML: what came to be in use, and is not allocated, while modules were loaded");
 }
 
-static void add_others(struct book *book, const struct samples *samples)
+static void add_others(struct gt_account_book *book, const struct samples *samples)
 {
 	if (samples->mixed)
-		(void)add_line(book, GT_ACCOUNT_OTHERS, NAN,
-		               "not known: NVML's figure has processes in it that are recorded");
+		(void)gt_account_add_line(
+			book, GT_ACCOUNT_OTHERS, NAN,
+			"not known: NVML's figure has processes in it that are recorded");
 	else
 		add_sampled(book, GT_ACCOUNT_OTHERS, samples->others, samples->others_ns);
 }
@@ -540,13 +299,13 @@ static bool has_source(const struct gt_account *account, const char *source)
 }
 
 /* Why so many bytes are claimed that are not in what NVML says is in use. */
-static const char *why_over(const struct book *book, double bytes)
+static const char *why_over(const struct gt_account_book *book, double bytes)
 {
 	const gt_time sampled_ns = book->account->sampled_ns;
 
 	if (freed(book, sampled_ns, sampled_ns + GT_NVML_READ_NS) >= bytes)
 		return "memory was freed while NVML was being asked";
-	if (has_source(book->account, statistics))
+	if (has_source(book->account, gt_account_statistics))
 		return "a pool's own statistics are of another moment";
 	return "calls asked for more than the GPU gave, or it was given back in a way that no call tells";
 }
@@ -555,7 +314,7 @@ static const char *why_over(const struct book *book, double bytes)
  * Contexts have ended since where less is in use than they took when NVML was first asked, unless
  * memory was freed while NVML was being asked: the estimate says nothing of this moment.
  */
-static bool forget_estimate(const struct book *book, double total)
+static bool forget_estimate(const struct gt_account_book *book, double total)
 {
 	const double over = gt_account_claimed(book->account) - total;
 	const gt_time sampled_ns = book->account->sampled_ns;
@@ -574,33 +333,34 @@ static bool forget_estimate(const struct book *book, double total)
 }
 
 /* The first line is the total. */
-static void add_unclaimed(struct book *book, const struct samples *samples)
+static void add_unclaimed(struct gt_account_book *book, const struct samples *samples)
 {
 	struct gt_account *account = book->account;
 	const bool forgotten = forget_estimate(book, samples->total);
 	const double rest = samples->total - gt_account_claimed(account);
 
 	if (rest >= 0 && forgotten) {
-		(void)add_line(book, GT_ACCOUNT_UNCLAIMED, NAN,
-		               "not known: what contexts take is not known");
+		(void)gt_account_add_line(book, GT_ACCOUNT_UNCLAIMED, NAN,
+		                          "not known: what contexts take is not known");
 	} else if (rest < 0) {
 		account->over_bytes = -rest;
 		account->why = why_over(book, -rest);
-		(void)add_line(book, GT_ACCOUNT_UNCLAIMED, NAN,
-		               "not known: more is claimed than NVML says is in use");
+		(void)gt_account_add_line(book, GT_ACCOUNT_UNCLAIMED, NAN,
+		                          "not known: more is claimed than NVML says is in use");
 	} else {
-		(void)add_line(book, GT_ACCOUNT_UNCLAIMED, rest,
-		               isnan(rest)              ? account->lines.rows[0].source
-		               : isnan(samples->others) ? "the total - all lines above; other "
-		                                          "processes are in it"
-		                                        : "the total - all lines above");
+		(void)gt_account_add_line(book, GT_ACCOUNT_UNCLAIMED, rest,
+		                          isnan(rest) ? account->lines.rows[0].source
+		                          : isnan(samples->others)
+		                                  ? "the total - all lines above; other "
+		                                    "processes are in it"
+		                                  : "the total - all lines above");
 	}
 }
 
 void gt_account_init(struct gt_account *account, const struct gt_view *view, const gt_id *carriers,
                      gt_id device, gt_time at_ns)
 {
-	struct book book = {
+	struct gt_account_book book = {
 		.account = account,
 		.view = view,
 		.trace = view->trace,
@@ -615,14 +375,15 @@ void gt_account_init(struct gt_account *account, const struct gt_view *view, con
 	samples = sample(&book);
 	account->sampled_ns = samples.time_ns;
 	add_total(&book, samples.total, samples.time_ns);
-	see_all(&book);
+	gt_account_add_claims(&book);
 	add_contexts(&book);
 	add_others(&book, &samples);
 	if (!isnan(samples.reserved))
 		add_sampled(&book, GT_ACCOUNT_RESERVED, samples.reserved, samples.reserved_ns);
 	if (samples.time_ns && gt_memory_is_replayed(book.trace, device, samples.time_ns))
-		add_some(&book, GT_ACCOUNT_REPLAY, samples.total - gt_account_claimed(account),
-		         "what is left, as a launch was being run several times for its counters");
+		gt_account_add_some(
+			&book, GT_ACCOUNT_REPLAY, samples.total - gt_account_claimed(account),
+			"what is left, as a launch was being run several times for its counters");
 	add_unclaimed(&book, &samples);
 }
 

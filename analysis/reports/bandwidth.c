@@ -1,50 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/parameter.h"
-#include "analysis/ranges/operation_totals.h"
 #include "analysis/report.h"
+#include "analysis/reports/bandwidth/cells.h"
+#include "analysis/reports/bandwidth/parts.h"
 #include "analysis/result.h"
 #include "analysis/traffic/kernel_places.h"
 #include "analysis/traffic/roofs.h"
 #include "analysis/traffic/traffic.h"
 #include "base/array.h"
-#include "model/ranges/folds.h"
-#include "model/ranges/owners.h"
-#include "model/ranges/ranges.h"
 #include "model/trace.h"
 #include "model/view/view.h"
-
-/* How fast bytes moved, and against what. */
-#define RATES                                                                                      \
-	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "Read and written, while it ran",  \
-	 GT_WORTH_KEY},                                                                            \
-		{"theoretical_percent", GT_UNIT_PERCENT,                                           \
-	         "Share of the data sheet's bandwidth of device memory", GT_WORTH_KEY},            \
-		{"measured_percent", GT_UNIT_PERCENT,                                              \
-	         "Share of the highest bandwidth that was measured of device memory",              \
-	         GT_WORTH_KEY},                                                                    \
-	{                                                                                          \
-		"over_declared", GT_UNIT_REAL,                                                     \
-			"Measured bytes / bytes that the program declares that it must move",      \
-			GT_WORTH_ORDINARY                                                          \
-	}
-
-#define SOURCES                                                                                    \
-	{"covered_percent", GT_UNIT_PERCENT,                                                       \
-	 "Share of its executions, by PM samples of its time, whose bytes were measured",          \
-	 GT_WORTH_LITTLE},                                                                         \
-		{"peak", GT_UNIT_TEXT, "Ceiling that measured_percent is of, and where from",      \
-	         GT_WORTH_LEAST},                                                                  \
-	{                                                                                          \
-		"source", GT_UNIT_TEXT, "Where its bytes come from, or why there are none",        \
-			GT_WORTH_PROSE                                                             \
-	}
 
 #define OF_KERNELS                                                                                 \
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},                                          \
@@ -56,7 +25,7 @@
 	         GT_WORTH_ORDINARY},                                                               \
 		{"write_bytes", GT_UNIT_BYTES,                                                     \
 	         "Written to device memory by one execution, a mean", GT_WORTH_ORDINARY},          \
-		RATES, SOURCES
+		GT_BANDWIDTH_RATES, GT_BANDWIDTH_SOURCES
 
 static const struct gt_heading kernel_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Name, or what --by says", GT_WORTH_NAME},
@@ -69,30 +38,6 @@ static const struct gt_heading size_headings[] = {
 	{"declared_bytes", GT_UNIT_BYTES,
          "That the program declares of one execution; not known: nothing", GT_WORTH_KEY},
 	OF_KERNELS,
-};
-
-#define OF_PARTS                                                                                   \
-	{"calls", GT_UNIT_COUNT, "Executions of kernels that ended, profiled ones too",            \
-	 GT_WORTH_ORDINARY},                                                                       \
-		{"total_ns", GT_UNIT_NS, "How long they ran; profiled ones as their counters say", \
-	         GT_WORTH_KEY},                                                                    \
-		{"read_bytes", GT_UNIT_BYTES,                                                      \
-	         "Read from device memory, as far as it was measured", GT_WORTH_ORDINARY},         \
-		{"write_bytes", GT_UNIT_BYTES,                                                     \
-	         "Written to device memory, as far as it was measured", GT_WORTH_ORDINARY},        \
-		RATES, SOURCES
-
-static const struct gt_heading range_headings[] = {
-	{"range", GT_UNIT_TEXT, "Path of NVTX ranges, with what is in ranges inside it",
-         GT_WORTH_NAME},
-	OF_PARTS,
-};
-
-static const struct gt_heading op_headings[] = {
-	{"op", GT_UNIT_TEXT, "Operation of a framework", GT_WORTH_NAME},
-	{"around", GT_UNIT_TEXT, "Its module of HLO, or of backward the forward operation",
-         GT_WORTH_LEAST},
-	OF_PARTS,
 };
 
 static const struct gt_heading device_headings[] = {
@@ -127,77 +72,6 @@ static const struct gt_parameter parameters[] = {
 
 enum { BY, ROWS }; /* arguments, as above */
 
-/* A row of a table while they are put in order. */
-struct row {
-	gt_id group;
-	double time_ns;
-	uint64_t calls;
-};
-
-static int by_time(const void *a, const void *b)
-{
-	const struct row *left = a;
-	const struct row *right = b;
-
-	if (left->time_ns != right->time_ns)
-		return left->time_ns > right->time_ns ? -1 : 1;
-	return (left->group > right->group) - (left->group < right->group);
-}
-
-/* The groups in which kernels ran, those with most time first. */
-struct rows {
-	gt_array(struct row) list;
-};
-
-static void rows_add(struct rows *rows, const struct gt_traffic *traffic, size_t group)
-{
-	if (traffic->calls > 0)
-		*gt_array_push(&rows->list) =
-			(struct row){(gt_id)group, traffic->time_ns, traffic->calls};
-}
-
-static void rows_sort(struct rows *rows, struct gt_result *result, uint64_t most)
-{
-	if (rows->list.count > 1)
-		qsort(rows->list.rows, rows->list.count, sizeof(*rows->list.rows), by_time);
-	gt_result_order(result, "total_ns");
-	gt_result_top(result, rows->list.count, most);
-	if (rows->list.count > most)
-		rows->list.count = (size_t)most;
-}
-
-/* Both percentages. */
-static void add_shares(struct gt_result *result, const struct gt_roof *roof, double rate)
-{
-	gt_result_add_real(result, gt_percent(rate, roof->theoretical));
-	gt_result_add_real(result, gt_percent(rate, roof->measured));
-}
-
-/* The cells from RATES on. */
-static void add_rates(struct gt_result *result, const struct gt_traffic_facts *facts, gt_id device,
-                      const struct gt_traffic *traffic)
-{
-	const struct gt_traffic_bytes bytes = gt_traffic_bytes(traffic);
-	const struct gt_roof roof =
-		gt_roof_of_memory(facts->trace, device, bytes.read_bytes, bytes.write_bytes);
-
-	gt_result_add_real(result, bytes.bytes_per_second);
-	add_shares(result, &roof, bytes.bytes_per_second);
-	gt_result_add_real(result, gt_traffic_over_declared(traffic));
-	gt_result_add_real(result, bytes.covered_percent);
-	gt_roof_add_source(result, &roof);
-	if (bytes.source == GT_TRAFFIC_UNKNOWN)
-		gt_result_add_format(result, "not measured: %s", gt_traffic_why(facts, traffic));
-	else
-		gt_result_add_text(result, gt_traffic_source_name(bytes.source));
-}
-
-static void add_time(struct gt_result *result, const struct gt_traffic *traffic)
-{
-	gt_result_add_count(result, (int64_t)traffic->calls);
-	gt_add_rounded(result, traffic->timed > 0 ? traffic->time_ns : NAN);
-}
-
 /* The cells of OF_KERNELS. */
 static void add_kernel(struct gt_result *result, const struct gt_traffic_facts *facts, gt_id device,
                        const struct gt_traffic *traffic)
@@ -205,24 +79,10 @@ static void add_kernel(struct gt_result *result, const struct gt_traffic_facts *
 	const struct gt_traffic_bytes bytes = gt_traffic_bytes(traffic);
 
 	gt_add_device(result, facts->trace, device);
-	add_time(result, traffic);
+	gt_bandwidth_add_time(result, traffic);
 	gt_add_bytes(result, bytes.read_bytes);
 	gt_add_bytes(result, bytes.write_bytes);
-	add_rates(result, facts, device, traffic);
-}
-
-/* The cells of OF_PARTS. */
-static void add_part(struct gt_result *result, const struct gt_traffic_facts *facts, gt_id device,
-                     const struct gt_traffic *traffic)
-{
-	const struct gt_traffic_bytes bytes = gt_traffic_bytes(traffic);
-	const struct gt_traffic_part *part =
-		bytes.source == GT_TRAFFIC_UNKNOWN ? NULL : &traffic->parts[bytes.source];
-
-	add_time(result, traffic);
-	gt_add_bytes(result, part ? part->read_bytes : NAN);
-	gt_add_bytes(result, part ? part->write_bytes : NAN);
-	add_rates(result, facts, device, traffic);
+	gt_bandwidth_add_rates(result, facts, device, traffic);
 }
 
 /* Bytes that the kernels of one GPU are known to have moved. */
@@ -253,18 +113,18 @@ static void add_kernels(struct gt_result *result, struct gt_traffic_facts *facts
 {
 	struct gt_kernel_places places;
 	struct gt_traffic *traffics;
-	struct rows rows = {0};
+	struct gt_bandwidth_rows rows = {0};
 
 	gt_kernel_places_init(&places, facts->trace, gt_group_by(arguments->values[BY].text));
 	traffics = gt_traffic_of(facts, &places.sampled, places.count);
 	gt_result_begin(result, "kernels", kernel_headings, GT_COUNT_OF(kernel_headings));
 	for (size_t i = 0; i < places.count; i++) {
-		rows_add(&rows, &traffics[i], i);
+		gt_bandwidth_rows_add(&rows, &traffics[i], i);
 		add_to_device(sums, facts->trace, gt_kernel_place(&places, i)->device,
 		              &traffics[i]);
 	}
-	rows_sort(&rows, result, arguments->values[ROWS].number);
-	gt_array_each(const struct row, row, &rows.list) {
+	gt_bandwidth_rows_sort(&rows, result, arguments->values[ROWS].number);
+	gt_array_each(const struct gt_bandwidth_row, row, &rows.list) {
 		const struct gt_kernel_place *place = gt_kernel_place(&places, row->group);
 
 		gt_result_add_format(result, "%s", places.groups.labels[place->group]);
@@ -308,7 +168,7 @@ static void add_sizes(struct gt_result *result, struct gt_traffic_facts *facts,
 {
 	struct gt_kernel_places places;
 	struct gt_traffic *traffics;
-	struct rows rows = {0};
+	struct gt_bandwidth_rows rows = {0};
 	size_t *counts;
 
 	gt_kernel_sizes_init(&places, facts);
@@ -317,162 +177,14 @@ static void add_sizes(struct gt_result *result, struct gt_traffic_facts *facts,
 	gt_result_begin(result, "sizes", size_headings, GT_COUNT_OF(size_headings));
 	for (size_t i = 0; i < places.count; i++)
 		if (counts[gt_kernel_place(&places, i)->group] > 1)
-			rows_add(&rows, &traffics[i], i);
-	rows_sort(&rows, result, arguments->values[ROWS].number);
-	gt_array_each(const struct row, row, &rows.list)
+			gt_bandwidth_rows_add(&rows, &traffics[i], i);
+	gt_bandwidth_rows_sort(&rows, result, arguments->values[ROWS].number);
+	gt_array_each(const struct gt_bandwidth_row, row, &rows.list)
 		add_size(result, facts, &places, traffics, row->group);
 	gt_array_release(&rows.list);
 	gt_array_free(counts);
 	gt_array_free(traffics);
 	gt_kernel_places_release(&places);
-}
-
-/* Groups of kernels that are no places: ranges or operations. */
-struct parts {
-	struct gt_sampled_groups groups;
-	gt_id *of_kernel;
-	gt_id *outer;
-	gt_id *devices; /* by group: the GPU that all its kernels ran on; GT_NONE: several */
-	size_t count;
-};
-
-#define NO_DEVICE_YET (GT_NONE - 1)
-
-static void parts_init(struct parts *parts, const struct gt_trace *trace, size_t count)
-{
-	*parts = (struct parts){
-		.of_kernel = gt_allocate(trace->kernels.count * sizeof(gt_id)),
-		.outer = gt_allocate(count * sizeof(gt_id)),
-		.devices = gt_allocate(count * sizeof(gt_id)),
-		.count = count,
-	};
-	memset(parts->of_kernel, 0xff, trace->kernels.count * sizeof(gt_id));
-	memset(parts->outer, 0xff, count * sizeof(gt_id));
-	parts->groups = (struct gt_sampled_groups){parts->of_kernel, parts->outer};
-}
-
-static void parts_release(struct parts *parts)
-{
-	gt_array_free(parts->of_kernel);
-	gt_array_free(parts->outer);
-	gt_array_free(parts->devices);
-}
-
-static void join_device(gt_id *into, gt_id device)
-{
-	if (*into == NO_DEVICE_YET)
-		*into = device;
-	else if (device != NO_DEVICE_YET && device != *into)
-		*into = GT_NONE;
-}
-
-static void find_devices(struct parts *parts, const struct gt_trace *trace)
-{
-	for (size_t i = 0; i < parts->count; i++)
-		parts->devices[i] = NO_DEVICE_YET;
-	for (size_t i = 0; i < trace->kernels.count; i++)
-		if (parts->of_kernel[i] != GT_NONE)
-			join_device(&parts->devices[parts->of_kernel[i]],
-			            trace->kernels.rows[i].device);
-	for (size_t i = parts->count; i-- > 0;)
-		if (parts->outer[i] != GT_NONE)
-			join_device(&parts->devices[parts->outer[i]], parts->devices[i]);
-}
-
-/* Writes the names of a row. */
-typedef void add_names(struct gt_result *result, const void *of, gt_id group);
-
-static void add_parts(struct gt_result *result, struct gt_traffic_facts *facts, struct parts *parts,
-                      const struct gt_arguments *arguments, add_names *names, const void *of)
-{
-	struct gt_traffic *traffics = gt_traffic_of(facts, &parts->groups, parts->count);
-	struct rows rows = {0};
-
-	find_devices(parts, facts->trace);
-	for (size_t i = 0; i < parts->count; i++)
-		rows_add(&rows, &traffics[i], i);
-	rows_sort(&rows, result, arguments->values[ROWS].number);
-	gt_array_each(const struct row, row, &rows.list) {
-		names(result, of, row->group);
-		add_part(result, facts, parts->devices[row->group], &traffics[row->group]);
-	}
-	gt_array_release(&rows.list);
-	gt_array_free(traffics);
-}
-
-static void add_range_name(struct gt_result *result, const void *of, gt_id group)
-{
-	char text[GT_RANGE_PATH_BYTES];
-
-	gt_range_path_text(of, group, text);
-	gt_result_add_format(result, "%s", text);
-}
-
-static void add_ranges(struct gt_result *result, struct gt_traffic_facts *facts,
-                       const struct gt_arguments *arguments)
-{
-	const struct gt_trace *trace = facts->trace;
-	struct gt_range_folds folds;
-	struct gt_ranges ranges;
-	struct parts parts;
-
-	gt_range_folds_init(&folds, trace, GT_FOLD_AUTO);
-	gt_ranges_init_folded(&ranges, trace, &folds);
-	parts_init(&parts, trace, ranges.paths.count);
-	for (size_t i = 0; i < ranges.paths.count; i++)
-		parts.outer[i] = ranges.paths.rows[i].outer;
-	for (gt_id i = 0; i < trace->kernels.count; i++)
-		parts.of_kernel[i] =
-			gt_ranges_path(&ranges, gt_owner_of(trace, GT_ACTIVITY_KERNEL, i).range);
-	gt_result_begin(result, "ranges", range_headings, GT_COUNT_OF(range_headings));
-	add_parts(result, facts, &parts, arguments, add_range_name, &ranges);
-	parts_release(&parts);
-	gt_ranges_release(&ranges);
-	gt_range_folds_release(&folds);
-}
-
-static void add_op_name(struct gt_result *result, const void *of, gt_id group)
-{
-	const struct gt_operation_totals *totals = of;
-	const struct gt_operation_total *row = &totals->rows.rows[group];
-
-	gt_result_add_format(result, "%s", row->name);
-	gt_result_add_copy(result, row->around);
-}
-
-/* The innermost operation that a kernel was asked for in, or instruction of HLO; GT_NONE: none. */
-static gt_id op_of(const struct gt_operation_totals *totals, gt_id kernel)
-{
-	const struct gt_owner owner =
-		gt_owner_sure(gt_owner_of(totals->trace, GT_ACTIVITY_KERNEL, kernel));
-	gt_id range = owner.range;
-
-	while (range < totals->trace->ranges.count) {
-		const gt_id group = totals->scopes[range].group;
-
-		if (group != GT_NONE && (totals->rows.rows[group].kind == GT_OPERATION_OP ||
-		                         totals->rows.rows[group].kind == GT_OPERATION_HLO))
-			return group;
-		range = gt_ranges_around_sure(&totals->ranges, range, owner.at_ns);
-	}
-	return GT_NONE;
-}
-
-static void add_ops(struct gt_result *result, struct gt_traffic_facts *facts,
-                    const struct gt_arguments *arguments)
-{
-	const struct gt_trace *trace = facts->trace;
-	struct gt_operation_totals totals;
-	struct parts parts;
-
-	gt_operation_totals_init(&totals, trace);
-	parts_init(&parts, trace, totals.rows.count);
-	for (gt_id i = 0; i < trace->kernels.count; i++)
-		parts.of_kernel[i] = op_of(&totals, i);
-	gt_result_begin(result, "ops", op_headings, GT_COUNT_OF(op_headings));
-	add_parts(result, facts, &parts, arguments, add_op_name, &totals);
-	parts_release(&parts);
-	gt_operation_totals_release(&totals);
 }
 
 /* All samples of one GPU. */
@@ -536,7 +248,7 @@ static void add_devices(struct gt_result *result, const struct gt_traffic_facts 
 		gt_add_bytes(result, bytes);
 		gt_add_rounded(result, sampled.time_ns);
 		gt_result_add_real(result, rate);
-		add_shares(result, &roof, rate);
+		gt_bandwidth_add_shares(result, &roof, rate);
 		gt_roof_add_source(result, &roof);
 	}
 }
@@ -576,8 +288,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_traffic_init(&facts, view);
 	add_kernels(result, &facts, arguments, sums);
 	add_sizes(result, &facts, arguments);
-	add_ranges(result, &facts, arguments);
-	add_ops(result, &facts, arguments);
+	gt_bandwidth_add_ranges(result, &facts, arguments->values[ROWS].number);
+	gt_bandwidth_add_ops(result, &facts, arguments->values[ROWS].number);
 	add_devices(result, &facts, sums);
 	add_remarks(result, &facts);
 	gt_traffic_release(&facts);

@@ -9,18 +9,16 @@
 #include "analysis/figures.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
+#include "analysis/reports/critical_path/tables.h"
 #include "analysis/result.h"
 #include "analysis/time/path_account.h"
 #include "analysis/time/profiled.h"
 #include "base/array.h"
 #include "base/error.h"
-#include "model/names.h"
-#include "model/naming/short_name.h"
 #include "model/path/changes.h"
 #include "model/trace.h"
 #include "model/view/view.h"
 #include "model/whole.h"
-#include "model/work/intervals.h"
 
 static const struct gt_heading path_headings[] = {
 	{"process", GT_UNIT_TEXT, "Process whose time it is", GT_WORTH_NAME},
@@ -44,30 +42,6 @@ static const struct gt_heading kind_headings[] = {
 	{"total_ns", GT_UNIT_NS, "Their sum: all rows add up to path_ns", GT_WORTH_KEY},
 	{"share_percent", GT_UNIT_PERCENT, "total_ns of length_ns", GT_WORTH_KEY},
 	{"assumed_ns", GT_UNIT_NS, "Part of it along edges that nobody recorded"},
-};
-
-static const struct gt_heading name_headings[] = {
-	{"kind", GT_UNIT_TEXT, "Kind of work or wait that took the time", GT_WORTH_KEY},
-	{"stretches", GT_UNIT_COUNT, "Members of the path that are such"},
-	{"total_ns", GT_UNIT_NS, "Their sum", GT_WORTH_KEY},
-	{"share_percent", GT_UNIT_PERCENT, "total_ns of length_ns", GT_WORTH_KEY},
-	{"name", GT_UNIT_TEXT,
-         "Kernel, kind of copy or API call; of the program's own time the call after it",
-         GT_WORTH_NAME},
-};
-
-static const struct gt_heading kernel_headings[] = {
-	{"calls", GT_UNIT_COUNT, "Executions; of ranges those that were launched in them",
-         GT_WORTH_ORDINARY},
-	{"total_ns", GT_UNIT_NS, "Their time"},
-	{"on_path", GT_UNIT_COUNT, "Executions on the path, wherever they were launched",
-         GT_WORTH_KEY},
-	{"on_path_ns", GT_UNIT_NS, "Their stretches of the path", GT_WORTH_KEY},
-	{"share_percent", GT_UNIT_PERCENT, "on_path_ns of length_ns", GT_WORTH_KEY},
-	{"slack_ns", GT_UNIT_NS,
-         "Least of those off the path: so much later they could end, and nothing change",
-         GT_WORTH_KEY},
-	{"kernel", GT_UNIT_TEXT, "Name of the kernel", GT_WORTH_NAME},
 };
 
 static const struct gt_heading range_headings[] = {
@@ -96,48 +70,6 @@ static const struct gt_heading wait_headings[] = {
          "Part of that since the awaited work had ended: it is on the path", GT_WORTH_KEY},
 };
 
-static const struct gt_heading change_headings[] = {
-	{"change", GT_UNIT_TEXT, "The change", GT_WORTH_NAME},
-	{"length_ns", GT_UNIT_NS, "Length then, all ranges together", GT_WORTH_KEY},
-	{"saved_ns", GT_UNIT_NS, "length_ns as it is less that", GT_WORTH_KEY},
-	{"saved_percent", GT_UNIT_PERCENT, "saved_ns of length_ns as it is", GT_WORTH_KEY},
-};
-
-static const struct gt_heading member_headings[] = {
-	{"start_time_ns", GT_UNIT_TIME, "When it began, since the recording began", GT_WORTH_KEY},
-	{"duration_ns", GT_UNIT_NS, "How long it took", GT_WORTH_KEY},
-	{"share_percent", GT_UNIT_PERCENT, "duration_ns of length_ns"},
-	{"kind", GT_UNIT_TEXT, "Kind of work or wait that took the time", GT_WORTH_KEY},
-	{"basis", GT_UNIT_TEXT, "recorded, or assumed: nobody recorded the edge",
-         GT_WORTH_ORDINARY},
-	{"where", GT_UNIT_TEXT, "Thread, or stream"},
-	{"name", GT_UNIT_TEXT,
-         "Kernel, kind of copy or API call; of the program's own time the call after it",
-         GT_WORTH_NAME},
-	{"range", GT_UNIT_TEXT, "Innermost NVTX range", GT_WORTH_LESSER_NAME},
-	{"process", GT_UNIT_TEXT, "Process whose stretch it is", GT_WORTH_LITTLE},
-};
-
-static const struct gt_heading span_headings[] = {
-	{"start_time_ns", GT_UNIT_TIME, "When the range began, since the recording began",
-         GT_WORTH_KEY},
-	{"length_ns", GT_UNIT_NS, "Until it had ended, and all that was asked for inside",
-         GT_WORTH_KEY},
-	{"kernels_ns", GT_UNIT_NS, "On its path: kernels, and graphs as a whole", GT_WORTH_KEY},
-	{"copies_ns", GT_UNIT_NS, "On its path: copies and fills"},
-	{"launch_ns", GT_UNIT_NS, "On its path: launch latency"},
-	{"order_ns", GT_UNIT_NS, "On its path: between work on the GPU, and delays of it"},
-	{"calls_ns", GT_UNIT_NS, "On its path: API calls"},
-	{"host_ns", GT_UNIT_NS, "On its path: the program's own time", GT_WORTH_KEY},
-	{"waits_ns", GT_UNIT_NS,
-         "On its path: returns from waits, and waits for what is not known"},
-	{"held_ns", GT_UNIT_NS, "On its path: not measured, as gputrace held launches up",
-         GT_WORTH_LITTLE},
-	{"certain_percent", GT_UNIT_PERCENT, "Share of length_ns that no assumed edge follows",
-         GT_WORTH_LITTLE},
-	{"range", GT_UNIT_TEXT, "Path of the range", GT_WORTH_NAME},
-};
-
 static const char *const yes_no[] = {"yes", "no", NULL};
 
 static const struct gt_parameter parameters[] = {
@@ -153,24 +85,10 @@ static const struct gt_parameter parameters[] = {
 
 enum { TOP, KERNELS, KERNEL, ASSUME }; /* arguments, as above */
 
-/* Name of work that is on a GPU and not shown. */
-static const char other_work[] = "other work";
-
-struct figures {
-	const struct gt_trace *trace; /* all that happened */
-	struct gt_path_account account;
-	struct gt_path_changes changes;
-	uint64_t top;
-};
-
-static void add_share(const struct figures *figures, struct gt_result *result, gt_time part_ns)
-{
-	gt_result_add_real(result, gt_percent((double)part_ns, (double)figures->account.lasts_ns));
-}
-
 /* ---- paths ---- */
 
-static void add_path(const struct figures *figures, struct gt_result *result, gt_id process)
+static void add_path(const struct gt_critical_figures *figures, struct gt_result *result,
+                     gt_id process)
 {
 	const struct gt_path_account *account = &figures->account;
 	uint64_t ranges = 0;
@@ -210,14 +128,14 @@ static void add_path(const struct figures *figures, struct gt_result *result, gt
 	gt_result_add_count(result, (int64_t)stretches);
 }
 
-static void add_paths(const struct figures *figures, struct gt_result *result)
+static void add_paths(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	gt_result_begin(result, "paths", path_headings, GT_COUNT_OF(path_headings));
 	for (gt_id i = 0; i < figures->trace->processes.count; i++)
 		add_path(figures, result, i);
 }
 
-static void add_kinds(const struct figures *figures, struct gt_result *result)
+static void add_kinds(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	bool told[GT_PATH_KINDS] = {false};
 
@@ -237,163 +155,9 @@ static void add_kinds(const struct figures *figures, struct gt_result *result)
 		gt_result_add_text(result, gt_path_kind_name((enum gt_path_kind)most));
 		gt_result_add_count(result, (int64_t)kinds[most].stretches);
 		gt_result_add_count(result, kinds[most].total_ns);
-		add_share(figures, result, kinds[most].total_ns);
+		gt_critical_add_share(figures, result, kinds[most].total_ns);
 		gt_result_add_count(result, kinds[most].assumed_ns);
 	}
-}
-
-/* ---- names ---- */
-
-static void add_name(const struct figures *figures, struct gt_result *result,
-                     const struct gt_path_key *key)
-{
-	switch ((enum gt_path_what)key->what) {
-	case GT_PATH_WHAT_KERNEL:
-		gt_result_add_format(result, "%s", figures->account.kernels.labels[key->name]);
-		break;
-	case GT_PATH_WHAT_CALL:
-		if (key->kind == GT_PATH_OF_HOST)
-			gt_result_add_format(result, "before %s",
-			                     gt_trace_text(figures->trace, key->name));
-		else
-			gt_result_add_text(result, gt_trace_text(figures->trace, key->name));
-		break;
-	case GT_PATH_WHAT_COPY:
-		gt_result_add_format(result, "copy %s", gt_copy_kind_name(key->name));
-		break;
-	case GT_PATH_WHAT_FILL:
-		gt_result_add_text(result, "fill");
-		break;
-	case GT_PATH_WHAT_GRAPH:
-		gt_result_add_text(result, "graph launch");
-		break;
-	case GT_PATH_WHAT_END:
-		gt_result_add_text(result, "after the last call");
-		break;
-	case GT_PATH_WHAT_OTHER:
-		gt_result_add_text(result, other_work);
-		break;
-	}
-}
-
-static void add_names(const struct figures *figures, struct gt_result *result)
-{
-	const struct gt_path_account *account = &figures->account;
-
-	gt_result_begin(result, "by_name", name_headings, GT_COUNT_OF(name_headings));
-	gt_result_order(result, "total_ns");
-	for (size_t i = 0; i < account->by_name.count && i < figures->top; i++) {
-		const struct gt_path_total *total = &account->by_name.rows[i];
-
-		gt_result_add_text(result, gt_path_kind_name((enum gt_path_kind)total->key.kind));
-		gt_result_add_count(result, (int64_t)total->stretches);
-		gt_result_add_count(result, total->total_ns);
-		add_share(figures, result, total->total_ns);
-		add_name(figures, result, &total->key);
-	}
-	gt_result_top(result, account->by_name.count, figures->top);
-}
-
-/* ---- kernels, and their slack ---- */
-
-struct kernel {
-	size_t group; /* their count: kernels that are not shown */
-	uint64_t calls;
-	uint64_t on_path;
-	gt_time total_ns;
-	gt_time on_path_ns;
-	gt_time slack_ns; /* INT64_MAX: none was off the path */
-};
-
-static int by_time_on_path(const void *a, const void *b)
-{
-	const struct kernel *left = a;
-	const struct kernel *right = b;
-
-	if (left->on_path_ns != right->on_path_ns)
-		return left->on_path_ns < right->on_path_ns ? 1 : -1;
-	if (left->total_ns != right->total_ns)
-		return left->total_ns < right->total_ns ? 1 : -1;
-	return (left->group > right->group) - (left->group < right->group);
-}
-
-/* Executions that were asked for in the spans, and how late those off the path could be. */
-static void see_kernel(const struct figures *figures, struct kernel *kernels, gt_id row)
-{
-	const struct gt_kernel *kernel = &figures->trace->kernels.rows[row];
-	const gt_id item =
-		gt_path_item(&figures->account.path, (struct gt_step){GT_TABLE_kernels, row});
-	const gt_time slack_ns = figures->changes.times_ns[2 * item + 1];
-	struct kernel *found;
-
-	if (!gt_path_has(&figures->account.path, item) ||
-	    gt_path_is_held_up(&figures->account.path, item) ||
-	    gt_path_span_of(&figures->account.spans, &figures->account.path, item) == GT_NONE)
-		return;
-	found = &kernels[gt_path_account_shows(&figures->account, item)
-	                         ? gt_kernel_group_of(&figures->account.kernels, kernel)
-	                         : figures->account.kernels.count];
-	found->calls++;
-	found->total_ns += kernel->end_ns - kernel->start_ns;
-	if (!gt_path_account_has(&figures->account, item) && slack_ns < found->slack_ns)
-		found->slack_ns = slack_ns;
-}
-
-/* By time on the path, and behind them those that are not shown as one. */
-static struct kernel *find_kernels(struct figures *figures)
-{
-	const size_t count = figures->account.kernels.count;
-	struct kernel *kernels = gt_allocate((count + 1) * sizeof(*kernels));
-
-	for (size_t i = 0; i <= count; i++)
-		kernels[i] = (struct kernel){.group = i, .slack_ns = INT64_MAX};
-	gt_array_each(const struct gt_path_total, total, &figures->account.by_name) {
-		const size_t group =
-			total->key.what == GT_PATH_WHAT_OTHER ? count : total->key.name;
-
-		if (total->key.kind != GT_PATH_OF_KERNEL)
-			continue;
-		kernels[group].on_path = total->stretches;
-		kernels[group].on_path_ns = total->total_ns;
-	}
-	gt_path_changes_slack(&figures->changes, &figures->account.spans);
-	for (gt_id i = 0; i < figures->trace->kernels.count; i++)
-		see_kernel(figures, kernels, i);
-	if (count > 1)
-		qsort(kernels, count, sizeof(*kernels), by_time_on_path);
-	return kernels;
-}
-
-static void add_kernel(const struct figures *figures, const struct kernel *kernel,
-                       struct gt_result *result)
-{
-	const struct gt_kernel_groups *groups = &figures->account.kernels;
-
-	gt_result_add_count(result, (int64_t)kernel->calls);
-	gt_result_add_count(result, kernel->total_ns);
-	gt_result_add_count(result, (int64_t)kernel->on_path);
-	gt_result_add_count(result, kernel->on_path_ns);
-	add_share(figures, result, kernel->on_path_ns);
-	gt_result_add_count_if(result, kernel->slack_ns != INT64_MAX, kernel->slack_ns);
-	gt_result_add_format(result, "%s",
-	                     kernel->group < groups->count ? groups->labels[kernel->group]
-	                                                   : other_work);
-}
-
-static void add_kernels(const struct figures *figures, const struct kernel *kernels,
-                        struct gt_result *result)
-{
-	const size_t count = figures->account.kernels.count;
-	uint64_t all = 0;
-
-	gt_result_begin(result, "kernels", kernel_headings, GT_COUNT_OF(kernel_headings));
-	gt_result_order(result, "on_path_ns");
-	for (size_t i = 0; i < count; i++)
-		if (kernels[i].calls + kernels[i].on_path > 0 && all++ < figures->top)
-			add_kernel(figures, &kernels[i], result);
-	if (kernels[count].calls + kernels[count].on_path > 0 && all++ < figures->top)
-		add_kernel(figures, &kernels[count], result);
-	gt_result_top(result, all, figures->top);
 }
 
 /* ---- ranges ---- */
@@ -414,7 +178,7 @@ static int by_time_of_range(const void *a, const void *b)
 	return (left->path > right->path) - (left->path < right->path);
 }
 
-static void add_ranges(const struct figures *figures, struct gt_result *result)
+static void add_ranges(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
 	const size_t paths = account->ranges.paths.count;
@@ -434,7 +198,7 @@ static void add_ranges(const struct figures *figures, struct gt_result *result)
 		char text[GT_RANGE_PATH_BYTES];
 
 		gt_result_add_count(result, ranges[i].total_ns);
-		add_share(figures, result, ranges[i].total_ns);
+		gt_critical_add_share(figures, result, ranges[i].total_ns);
 		gt_result_add_count(result, ranges[i].gpu_ns);
 		if (ranges[i].path == GT_NONE) {
 			gt_result_add_unknown(result);
@@ -447,151 +211,8 @@ static void add_ranges(const struct figures *figures, struct gt_result *result)
 	gt_array_free(ranges);
 }
 
-/* ---- what if ---- */
-
-/* A change, and its name in three parts. */
-struct what_if {
-	const char *words[3];
-	struct gt_path_change change;
-	bool *shapes; /* of the change */
-};
-
-struct what_ifs {
-	gt_array(struct what_if) list;
-};
-
-static bool *shapes_of_group(const struct figures *figures, size_t group)
-{
-	const struct gt_trace *trace = figures->trace;
-	bool *shapes = gt_allocate((trace->launch_shapes.count + 1) * sizeof(*shapes));
-
-	for (gt_id i = 0; i < trace->launch_shapes.count; i++)
-		shapes[i] = gt_kernel_group_of(&figures->account.kernels,
-		                               &(struct gt_kernel){.shape = i}) == group;
-	return shapes;
-}
-
-static bool fits(const struct gt_trace *trace, const regex_t *regex, gt_id row)
-{
-	const struct gt_launch_shape *shape = &trace->launch_shapes.rows[row];
-
-	return regexec(regex, gt_shape_text(trace, shape, GT_NAMES_SHORT), 0, NULL, 0) == 0 ||
-	       regexec(regex, gt_shape_text(trace, shape, GT_NAMES_FULL), 0, NULL, 0) == 0;
-}
-
-static void ask_of_fitting(const struct figures *figures, struct what_ifs *what_ifs,
-                           const char *text, const regex_t *regex)
-{
-	const struct gt_trace *trace = figures->trace;
-	bool *shapes = gt_allocate((trace->launch_shapes.count + 1) * sizeof(*shapes));
-
-	for (gt_id i = 0; i < trace->launch_shapes.count; i++)
-		shapes[i] = fits(trace, regex, i);
-	*gt_array_push(&what_ifs->list) =
-		(struct what_if){.words = {"kernels that fit ", text, " take no time"},
-	                         .change = {.shapes = shapes},
-	                         .shapes = shapes};
-}
-
-static void ask_of_kernels(const struct figures *figures, struct what_ifs *what_ifs,
-                           const struct kernel *kernels, uint64_t most)
-{
-	for (size_t i = 0; i < figures->account.kernels.count && i < most; i++) {
-		bool *shapes;
-
-		if (kernels[i].on_path == 0)
-			return;
-		shapes = shapes_of_group(figures, kernels[i].group);
-		*gt_array_push(&what_ifs->list) = (struct what_if){
-			.words = {"", figures->account.kernels.labels[kernels[i].group],
-		                  " takes no time"},
-			.change = {.shapes = shapes},
-			.shapes = shapes,
-		};
-	}
-}
-
-static void ask_of_waits(const struct figures *figures, struct what_ifs *what_ifs)
-{
-	enum { MOST = 2 };
-	const struct gt_path_account *account = &figures->account;
-
-	for (size_t i = 0; i < account->waits.count && i < MOST; i++) {
-		const gt_string function = account->waits.rows[i].function;
-
-		*gt_array_push(&what_ifs->list) = (struct what_if){
-			.words = {"", gt_trace_text(figures->trace, function),
-		                  " waits for nothing"},
-			.change = {.wait_in = function},
-		};
-	}
-}
-
-static void add_change(const struct figures *figures, struct gt_result *result, gt_time length_ns)
-{
-	const gt_time saved_ns = figures->account.lasts_ns - length_ns;
-
-	gt_result_add_count(result, length_ns);
-	gt_result_add_count(result, saved_ns);
-	add_share(figures, result, saved_ns);
-}
-
-static void add_what_ifs(struct figures *figures, struct gt_result *result,
-                         const struct what_ifs *what_ifs)
-{
-	const size_t spans = figures->account.spans.list.count;
-	const size_t count = what_ifs->list.count;
-	struct gt_path_change *changes = gt_allocate((count + 1) * sizeof(*changes));
-	gt_time *lasts_ns = gt_allocate((count * spans + 1) * sizeof(*lasts_ns));
-
-	for (size_t i = 0; i < count; i++)
-		changes[i] = what_ifs->list.rows[i].change;
-	gt_path_changes_last(&figures->changes, &figures->account.spans, changes, count, lasts_ns);
-	for (size_t i = 0; i < count; i++) {
-		const char *const *words = what_ifs->list.rows[i].words;
-		gt_time length_ns = 0;
-
-		for (size_t span = 0; span < spans; span++)
-			length_ns += lasts_ns[i * spans + span];
-		gt_result_add_format(result, "%s%s%s", words[0], words[1], words[2]);
-		add_change(figures, result, length_ns);
-	}
-	gt_array_free(changes);
-	gt_array_free(lasts_ns);
-}
-
-static void add_changes(struct figures *figures, struct gt_result *result,
-                        const struct kernel *kernels, const struct gt_arguments *arguments,
-                        const regex_t *regex)
-{
-	struct what_ifs what_ifs = {0};
-
-	gt_result_begin(result, "what_if", change_headings, GT_COUNT_OF(change_headings));
-	gt_result_whole(result);
-	if (figures->account.spans.list.count == 0)
-		return;
-	gt_result_add_text(result, "as it is");
-	add_change(figures, result, figures->account.lasts_ns);
-	if (regex)
-		ask_of_fitting(figures, &what_ifs, arguments->values[KERNEL].text, regex);
-	ask_of_kernels(figures, &what_ifs, kernels, arguments->values[KERNELS].number);
-	*gt_array_push(&what_ifs.list) = (struct what_if){
-		.words = {"launches cost nothing", "", ""}, .change = {.launches = true}};
-	if (figures->trace->copies.count + figures->trace->fills.count > 0)
-		*gt_array_push(&what_ifs.list) =
-			(struct what_if){.words = {"copies and fills run beside all else", "", ""},
-		                         .change = {.copies = true}};
-	ask_of_waits(figures, &what_ifs);
-	add_what_ifs(figures, result, &what_ifs);
-	gt_array_each(const struct what_if, what_if, &what_ifs.list)
-		gt_array_free(what_if->shapes);
-	gt_array_release(&what_ifs.list);
-}
-
-/* ---- processes ---- */
-
 /* Where each path stays in its own process there is nothing to tell. */
-static void add_processes(const struct figures *figures, struct gt_result *result)
+static void add_processes(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
 	bool mixed = false;
@@ -610,9 +231,7 @@ static void add_processes(const struct figures *figures, struct gt_result *resul
 	}
 }
 
-/* ---- waits, members and spans ---- */
-
-static void add_waits(const struct figures *figures, struct gt_result *result)
+static void add_waits(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	gt_result_begin(result, "waits", wait_headings, GT_COUNT_OF(wait_headings));
 	gt_result_order(result, "call_ns");
@@ -624,94 +243,9 @@ static void add_waits(const struct figures *figures, struct gt_result *result)
 	}
 }
 
-static gt_id stream_of(const struct gt_trace *trace, struct gt_step step)
-{
-	switch (step.table) {
-	case GT_TABLE_kernels:
-		return trace->kernels.rows[step.row].stream;
-	case GT_TABLE_copies:
-		return trace->copies.rows[step.row].stream;
-	case GT_TABLE_fills:
-		return trace->fills.rows[step.row].stream;
-	case GT_TABLE_graph_traces:
-		return trace->graph_traces.rows[step.row].stream;
-	default:
-		return GT_NONE;
-	}
-}
-
-static void add_where(const struct figures *figures, struct gt_result *result, gt_id item)
-{
-	const struct gt_trace *trace = figures->trace;
-	const struct gt_step step = gt_path_step(&figures->account.path, item);
-	const gt_id stream = stream_of(trace, step);
-	const gt_id thread =
-		step.table == GT_TABLE_api_calls ? trace->api_calls.rows[step.row].thread : GT_NONE;
-
-	if (stream < trace->streams.count)
-		gt_result_add_format(result, "stream %u", trace->streams.rows[stream].number);
-	else if (thread < trace->threads.count)
-		gt_result_add_format(result, "thread %u", trace->threads.rows[thread].tid);
-	else
-		gt_result_add_unknown(result);
-}
-
-static void add_members(const struct figures *figures, struct gt_result *result)
-{
-	const struct gt_path_account *account = &figures->account;
-
-	gt_result_begin(result, "longest_members", member_headings, GT_COUNT_OF(member_headings));
-	gt_result_order(result, "duration_ns");
-	gt_array_each(const struct gt_path_member, member, &account->longest) {
-		const struct gt_path_key key = gt_path_key_of(account, member);
-
-		gt_add_moment(result, figures->trace, member->start_ns);
-		gt_result_add_count(result, member->end_ns - member->start_ns);
-		add_share(figures, result, member->end_ns - member->start_ns);
-		gt_result_add_text(result, gt_path_kind_name(member->kind));
-		gt_result_add_text(result, member->assumed ? "assumed" : "recorded");
-		add_where(figures, result, member->item);
-		add_name(figures, result, &key);
-		gt_add_range(result, &account->ranges, gt_path_range_of(account, member));
-		gt_add_process(result, figures->trace,
-		               gt_path_process(&account->path, member->item));
-	}
-	gt_result_top(result, account->members, figures->top);
-}
-
-static void add_span(const struct figures *figures, struct gt_result *result, size_t number)
-{
-	const struct gt_path_span *span = &figures->account.spans.list.rows[number];
-	const struct gt_path_span_total *total = &figures->account.of_span[number];
-	const gt_time *by = total->by_kind_ns;
-	const gt_time length_ns = span->window.end_ns - span->window.start_ns;
-
-	gt_add_moment(result, figures->trace, span->window.start_ns);
-	gt_result_add_count(result, length_ns);
-	gt_result_add_count(result, by[GT_PATH_OF_KERNEL] + by[GT_PATH_OF_GRAPH]);
-	gt_result_add_count(result, by[GT_PATH_OF_COPY]);
-	gt_result_add_count(result, by[GT_PATH_OF_LAUNCH]);
-	gt_result_add_count(result, by[GT_PATH_OF_ORDER] + by[GT_PATH_OF_DELAY]);
-	gt_result_add_count(result, by[GT_PATH_OF_CALL]);
-	gt_result_add_count(result, by[GT_PATH_OF_HOST]);
-	gt_result_add_count(result, by[GT_PATH_OF_RETURN] + by[GT_PATH_OF_WAIT]);
-	gt_result_add_count(result, by[GT_PATH_OF_HELD]);
-	gt_result_add_real(result, gt_percent((double)total->certain_ns, (double)length_ns));
-	gt_add_range(result, &figures->account.ranges, span->range);
-}
-
-static void add_spans(const struct figures *figures, struct gt_result *result)
-{
-	const size_t count = figures->account.spans.list.count;
-
-	gt_result_begin(result, "each", span_headings, GT_COUNT_OF(span_headings));
-	for (size_t i = 0; figures->account.spans.of_range && i < count; i++)
-		add_span(figures, result, i);
-}
-
 /* ---- remarks ---- */
 
-static void add_empty_remarks(const struct figures *figures, struct gt_result *result)
+static void add_empty_remarks(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	if (figures->account.spans.list.count > 0)
 		return;
@@ -722,7 +256,7 @@ static void add_empty_remarks(const struct figures *figures, struct gt_result *r
 }
 
 /* Launches whose counters were read, and calls in which memory was copied for a replay. */
-static void add_held_remark(const struct figures *figures, struct gt_result *result)
+static void add_held_remark(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const gt_time held_ns = figures->account.by_kind[GT_PATH_OF_HELD].total_ns;
 
@@ -737,7 +271,7 @@ static void add_held_remark(const struct figures *figures, struct gt_result *res
 		gt_remark_held_up(result, figures->trace);
 }
 
-static void add_process_remark(const struct figures *figures, struct gt_result *result)
+static void add_process_remark(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	if (figures->trace->processes.count < 2)
 		return;
@@ -753,7 +287,7 @@ static void add_process_remark(const struct figures *figures, struct gt_result *
 		                 "have was recorded, and other waits between processes are not.");
 }
 
-static void add_remarks(const struct figures *figures, struct gt_result *result)
+static void add_remarks(const struct gt_critical_figures *figures, struct gt_result *result)
 {
 	const struct gt_path_account *account = &figures->account;
 
@@ -823,27 +357,30 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 {
 	const char *pattern = arguments->values[KERNEL].text;
 	const struct gt_path_shown shown = shown_of(view);
-	struct figures figures = {.trace = gt_whole_of(view->trace),
-	                          .top = arguments->values[TOP].number};
-	struct kernel *kernels;
 	regex_t regex;
+	struct gt_critical_figures figures = {.trace = gt_whole_of(view->trace),
+	                                      .top = arguments->values[TOP].number,
+	                                      .kernels = arguments->values[KERNELS].number,
+	                                      .pattern = pattern,
+	                                      .regex = *pattern ? &regex : NULL};
+	struct gt_critical_kernel *kernels;
 
 	if (*pattern && compile(&regex, pattern, err) < 0)
 		return -EINVAL;
 	gt_path_account_init(&figures.account, figures.trace, &shown,
 	                     strcmp(arguments->values[ASSUME].text, "yes") == 0, figures.top);
 	gt_path_changes_init(&figures.changes, &figures.account.path);
-	kernels = find_kernels(&figures);
+	kernels = gt_critical_kernels(&figures);
 	add_paths(&figures, result);
 	add_kinds(&figures, result);
-	add_changes(&figures, result, kernels, arguments, *pattern ? &regex : NULL);
-	add_names(&figures, result);
-	add_kernels(&figures, kernels, result);
+	gt_critical_add_changes(&figures, result, kernels);
+	gt_critical_add_names(&figures, result);
+	gt_critical_add_kernels(&figures, kernels, result);
 	add_ranges(&figures, result);
 	add_processes(&figures, result);
 	add_waits(&figures, result);
-	add_members(&figures, result);
-	add_spans(&figures, result);
+	gt_critical_add_members(&figures, result);
+	gt_critical_add_spans(&figures, result);
 	add_remarks(&figures, result);
 	if (*pattern)
 		regfree(&regex);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +6,6 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/groups.h"
 #include "analysis/kernels/each.h"
 #include "analysis/kernels/family_shares.h"
 #include "analysis/kernels/first_launches.h"
@@ -16,17 +14,14 @@
 #include "analysis/parameter.h"
 #include "analysis/range_threads.h"
 #include "analysis/report.h"
+#include "analysis/reports/kernels/launch_shapes.h"
+#include "analysis/reports/kernels/tally.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
-#include "analysis/time/throttles.h"
 #include "base/array.h"
-#include "model/gpu/occupancy.h"
 #include "model/gpu/throttle.h"
 #include "model/index.h"
-#include "model/naming/first_launches.h"
-#include "model/naming/functions.h"
 #include "model/naming/kernel_names.h"
-#include "model/naming/short_name.h"
 #include "model/trace.h"
 #include "model/view/view.h"
 #include "model/work/timed.h"
@@ -66,7 +61,6 @@
 			"other figure",                                                            \
 			GT_WORTH_LEAST                                                             \
 	}
-
 #define NAMED                                                                                      \
 	{"family", GT_UNIT_TEXT, "Its purpose, as its name tells"},                                \
 		{"origin", GT_UNIT_TEXT,                                                           \
@@ -151,162 +145,6 @@ static const struct gt_parameter parameters[] = {
 
 enum { BY, EACH }; /* arguments, as above */
 
-static const struct gt_heading shape_headings[] = {
-	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
-	{"device", GT_UNIT_TEXT, "GPU it ran on", GT_WORTH_KEY},
-	{"grid", GT_UNIT_TEXT, "Blocks of the grid: x, y, z", GT_WORTH_KEY},
-	{"block", GT_UNIT_TEXT, "Threads of a block: x, y, z", GT_WORTH_KEY},
-	{"cluster", GT_UNIT_TEXT, "Blocks of a cluster: x, y, z; not known without clusters",
-         GT_WORTH_LEAST},
-	{"registers", GT_UNIT_COUNT, "Registers of a thread", GT_WORTH_LITTLE},
-	{"shared_static_bytes", GT_UNIT_BINARY_BYTES,
-         "Shared memory of a block that the kernel declares", GT_WORTH_LITTLE},
-	{"shared_dynamic_bytes", GT_UNIT_BINARY_BYTES,
-         "Shared memory of a block that the launch asked for", GT_WORTH_LITTLE},
-	{"local_bytes", GT_UNIT_BINARY_BYTES,
-         "Local memory of a thread: spilled registers, and arrays; where it is known",
-         GT_WORTH_LEAST},
-	{"calls", GT_UNIT_COUNT, "Executions that have a start and an end", GT_WORTH_ORDINARY},
-	{"total_ns", GT_UNIT_NS, "Sum of end - start of these executions", GT_WORTH_KEY},
-	{"mean_ns", GT_UNIT_NS, "total_ns / calls", GT_WORTH_LITTLE},
-	{"occupancy_percent", GT_UNIT_PERCENT,
-         "Theoretical: warps that fit on a multiprocessor of those it can hold", GT_WORTH_KEY},
-	{"limited_by", GT_UNIT_TEXT, "The limit on blocks of a multiprocessor", GT_WORTH_LITTLE},
-	{"waves_per_sm", GT_UNIT_REAL,
-         "Blocks of the grid / blocks the device holds; below 1: the launch does not fill it"},
-	{"full_name", GT_UNIT_TEXT, "Its name as C++ writes it", GT_WORTH_DATA},
-	{"mangled_name", GT_UNIT_TEXT, "The same as the compiler mangled it", GT_WORTH_DATA},
-};
-
-/* Executions of a function that began while the clocks were held down. */
-struct slowed {
-	uint64_t calls;
-	bool known; /* some ran where that was sampled */
-};
-
-/* All that the tables are made of. */
-struct tally {
-	const struct gt_trace *trace;
-	struct gt_kernel_groups groups;
-	struct gt_first_launches first;
-	struct gt_groups durations; /* by group; those of first launches not in later */
-	struct gt_groups later;
-	uint64_t *unfinished_of;  /* by group */
-	uint64_t *profiled_of;    /* by group */
-	struct slowed *slowed_of; /* by group */
-	uint64_t *first_of;       /* by group */
-	struct gt_throttles throttles;
-	uint64_t slowing; /* reasons that held when some kernel began */
-	struct gt_launch_uses uses;
-	uint64_t total_ns;
-	uint64_t unfinished;
-	uint64_t profiled;
-};
-
-static uint64_t *new_counts(size_t count)
-{
-	uint64_t *counts = gt_allocate_zeroed(count, sizeof(*counts));
-
-	return counts;
-}
-
-static void find_first(struct tally *tally)
-{
-	struct gt_functions functions;
-
-	gt_functions_init(&functions, tally->trace);
-	gt_first_launches_init(&tally->first, tally->trace, &functions);
-	gt_functions_release(&functions);
-}
-
-static void tally_init(struct tally *tally, const struct gt_trace *trace, enum gt_group_by by)
-{
-	*tally = (struct tally){.trace = trace};
-	gt_kernel_groups_init(&tally->groups, trace, by);
-	find_first(tally);
-	gt_groups_init(&tally->durations, tally->groups.count);
-	gt_groups_init(&tally->later, tally->groups.count);
-	tally->unfinished_of = new_counts(tally->groups.count);
-	tally->profiled_of = new_counts(tally->groups.count);
-	tally->first_of = new_counts(tally->groups.count);
-	tally->slowed_of = gt_allocate_zeroed(tally->groups.count, sizeof(*tally->slowed_of));
-	gt_throttles_init(&tally->throttles, trace);
-	gt_launch_uses_init(&tally->uses, trace);
-}
-
-static void tally_release(struct tally *tally)
-{
-	gt_kernel_groups_release(&tally->groups);
-	gt_first_launches_release(&tally->first);
-	gt_groups_release(&tally->durations);
-	gt_groups_release(&tally->later);
-	gt_throttles_release(&tally->throttles);
-	free(tally->unfinished_of);
-	free(tally->profiled_of);
-	free(tally->slowed_of);
-	free(tally->first_of);
-	gt_launch_uses_release(&tally->uses);
-}
-
-static void count_slowed(struct tally *tally, const struct gt_kernel *kernel)
-{
-	struct slowed *slowed = &tally->slowed_of[gt_kernel_group_of(&tally->groups, kernel)];
-	uint64_t reasons;
-
-	if (!gt_throttles_measured(&tally->throttles, kernel->device))
-		return;
-	reasons = gt_throttle_slowing(
-		gt_throttles_at(&tally->throttles, kernel->device, kernel->start_ns));
-	slowed->known = true;
-	slowed->calls += reasons != 0;
-	tally->slowing |= reasons;
-}
-
-static bool is_first(const struct tally *tally, const struct gt_kernel *kernel)
-{
-	return tally->first.is_first[kernel - tally->trace->kernels.rows];
-}
-
-static void count_kernel(struct tally *tally, const struct gt_kernel *kernel)
-{
-	const size_t group = gt_kernel_group_of(&tally->groups, kernel);
-
-	tally->total_ns += (uint64_t)(kernel->end_ns - kernel->start_ns);
-	count_slowed(tally, kernel);
-	gt_groups_expect(&tally->durations, group);
-	if (is_first(tally, kernel))
-		tally->first_of[group]++;
-	else
-		gt_groups_expect(&tally->later, group);
-}
-
-static void count_kernels(struct tally *tally)
-{
-	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
-		if (gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns)) {
-			count_kernel(tally, kernel);
-		} else if (kernel->flags & GT_PROFILED) {
-			tally->profiled++;
-			tally->profiled_of[gt_kernel_group_of(&tally->groups, kernel)]++;
-		} else {
-			tally->unfinished++;
-			tally->unfinished_of[gt_kernel_group_of(&tally->groups, kernel)]++;
-		}
-	}
-	gt_groups_begin(&tally->durations);
-	gt_groups_begin(&tally->later);
-	gt_array_each(const struct gt_kernel, kernel, &tally->trace->kernels) {
-		const size_t group = gt_kernel_group_of(&tally->groups, kernel);
-		const int64_t duration_ns = kernel->end_ns - kernel->start_ns;
-
-		if (!gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
-			continue;
-		gt_groups_add(&tally->durations, group, duration_ns);
-		if (!is_first(tally, kernel))
-			gt_groups_add(&tally->later, group, duration_ns);
-	}
-}
-
 /* One row of the first table. */
 struct group_row {
 	const char *label;
@@ -317,7 +155,7 @@ struct group_row {
 	uint64_t shapes;
 	uint64_t unfinished;
 	uint64_t profiled;
-	struct slowed slowed;
+	struct gt_slowed_calls slowed;
 };
 
 /* Those without any times come last. */
@@ -341,7 +179,7 @@ static int by_total_of_group(const void *a, const void *b)
 
 /* Launch shapes by group: a stream or range has those of what ran there, others are known by
  * theirs. */
-static void count_shapes(const struct tally *tally, struct group_row *rows)
+static void count_shapes(const struct gt_kernel_tally *tally, struct group_row *rows)
 {
 	const size_t shapes = tally->trace->launch_shapes.count;
 	struct gt_index *seen = gt_index_new(2 * sizeof(uint32_t));
@@ -358,7 +196,7 @@ static void count_shapes(const struct tally *tally, struct group_row *rows)
 	gt_index_free(seen);
 }
 
-static struct group_row *make_group_rows(const struct tally *tally)
+static struct group_row *make_group_rows(const struct gt_kernel_tally *tally)
 {
 	const size_t count = tally->groups.count;
 	struct group_row *rows = gt_allocate(count * sizeof(*rows));
@@ -408,7 +246,7 @@ static void add_told(const struct gt_trace *trace, struct gt_result *result, gt_
 	gt_add_string(result, trace, shape->tile);
 }
 
-static void add_group(const struct tally *tally, struct gt_result *result,
+static void add_group(const struct gt_kernel_tally *tally, struct gt_result *result,
                       const struct group_row *row)
 {
 	const enum gt_group_by by = tally->groups.by;
@@ -433,7 +271,7 @@ static void add_group(const struct tally *tally, struct gt_result *result,
 	}
 }
 
-static void add_groups(const struct tally *tally, struct gt_result *result)
+static void add_groups(const struct gt_kernel_tally *tally, struct gt_result *result)
 {
 	const enum gt_group_by by = tally->groups.by;
 	struct group_row *rows = make_group_rows(tally);
@@ -446,50 +284,8 @@ static void add_groups(const struct tally *tally, struct gt_result *result)
 	free(rows);
 }
 
-static bool is_local_known(const struct gt_trace *trace, gt_id shape)
-{
-	return shape < trace->launch_shapes.count && trace->launch_shapes.rows[shape].local_known;
-}
-
-static void add_local(struct gt_result *result, const struct gt_trace *trace, gt_id shape)
-{
-	if (is_local_known(trace, shape))
-		gt_result_add_count(
-			result, (int64_t)trace->launch_shapes.rows[shape].local_per_thread_bytes);
-	else
-		gt_result_add_unknown(result);
-}
-
-/* A shape whose launches were all run several times for their counters has a row without times:
- * reports and advice on what was counted speak of its registers and its occupancy. */
-static void add_uses(const struct tally *tally, struct gt_result *result)
-{
-	const struct gt_trace *trace = tally->trace;
-
-	gt_result_begin(result, "launch_shapes", shape_headings, GT_COUNT_OF(shape_headings));
-	gt_result_order(result, "total_ns");
-	for (size_t i = 0; i < tally->uses.count; i++) {
-		const struct gt_launch_use *use = &tally->uses.rows[i];
-		const struct gt_occupancy occupancy = gt_launch_use_occupancy(trace, use);
-
-		if (use->calls == 0 && use->profiled == 0)
-			continue;
-		gt_result_add_text(result, gt_shape_name(trace, use->shape));
-		gt_add_device(result, trace, use->device);
-		gt_add_launch(result, trace, use->shape);
-		add_local(result, trace, use->shape);
-		gt_result_add_count(result, (int64_t)use->calls);
-		gt_result_add_count_if(result, use->calls > 0, (int64_t)use->total_ns);
-		gt_add_rounded(result,
-		               use->calls ? (double)use->total_ns / (double)use->calls : NAN);
-		gt_add_occupancy(result, &occupancy);
-		gt_result_add_real(result, occupancy.waves_per_sm);
-		gt_add_names(result, trace, use->shape);
-	}
-}
-
 /* Names what held the clocks down: a wide spread of times may come from it. */
-static void remark_slowed(const struct tally *tally, struct gt_result *result)
+static void remark_slowed(const struct gt_kernel_tally *tally, struct gt_result *result)
 {
 	uint64_t reasons = tally->slowing;
 	uint64_t calls = 0;
@@ -514,30 +310,7 @@ static void remark_slowed(const struct tally *tally, struct gt_result *result)
 		gt_grouped(calls).text, names);
 }
 
-/* Only of shapes that have a row. */
-static void remark_local(const struct tally *tally, struct gt_result *result)
-{
-	uint64_t rows = 0;
-	uint64_t unknown = 0;
-
-	for (size_t i = 0; i < tally->uses.count; i++) {
-		const struct gt_launch_use *use = &tally->uses.rows[i];
-
-		if (use->calls == 0 && use->profiled == 0)
-			continue;
-		rows++;
-		unknown += !is_local_known(tally->trace, use->shape);
-	}
-	if (unknown > 0)
-		gt_result_remark_on(
-			result, "local_bytes",
-			"local_bytes was not measured of %s of %s launch shapes: CUPTI says 0, which "
-			"it does of kernels with local memory, too, and their code is not in the "
-			"recording (run --keep-modules).",
-			gt_grouped(unknown).text, gt_grouped(rows).text);
-}
-
-static void add_remarks(const struct tally *tally, struct gt_result *result)
+static void add_remarks(const struct gt_kernel_tally *tally, struct gt_result *result)
 {
 	const size_t kernels = tally->trace->kernels.count;
 
@@ -565,7 +338,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	gt_result_remark_on(result, "later_mean_ns later_median_ns",
 	                    "In later_mean and later_median of a kernel its first launches are "
 	                    "left out.");
-	remark_local(tally, result);
+	gt_remark_local_memory(result, tally->trace, &tally->uses);
 	gt_result_remark_on(result, "occupancy_percent",
 	                    "Occupancy is what could be resident by the device's limits and the "
 	                    "launch shape, not what was.");
@@ -575,7 +348,7 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 }
 
 /* A kernel may be in a range that another thread opened. */
-static void remark_threads(const struct tally *tally, struct gt_result *result)
+static void remark_threads(const struct gt_kernel_tally *tally, struct gt_result *result)
 {
 	const struct gt_range_threads threads = gt_range_threads_of(&tally->groups.ranges);
 
@@ -585,13 +358,12 @@ static void remark_threads(const struct tally *tally, struct gt_result *result)
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
-	struct tally tally;
+	struct gt_kernel_tally tally;
 	bool by_kernel;
 
 	(void)err;
-	tally_init(&tally, view->trace, gt_group_by(arguments->values[BY].text));
+	gt_kernel_tally_init(&tally, view->trace, gt_group_by(arguments->values[BY].text));
 	by_kernel = tally.groups.by == GT_BY_NAME || tally.groups.by == GT_BY_SHAPE;
-	count_kernels(&tally);
 	add_groups(&tally, result);
 	if (arguments->values[EACH].text[0] == 'y')
 		gt_add_kernels_each(result, &tally.groups);
@@ -601,13 +373,13 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_add_first_launches(result, view->trace, &tally.first);
 	if (!by_kernel)
 		gt_result_detail(result);
-	add_uses(&tally, result);
+	gt_add_launch_shapes(result, view->trace, &tally.uses);
 	if (!by_kernel)
 		gt_result_detail(result);
 	add_remarks(&tally, result);
 	if (tally.groups.by == GT_BY_RANGE)
 		remark_threads(&tally, result);
-	tally_release(&tally);
+	gt_kernel_tally_release(&tally);
 	return 0;
 }
 

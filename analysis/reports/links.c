@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/figures.h"
@@ -12,17 +11,15 @@
 #include "analysis/shares.h"
 #include "analysis/time/measured.h"
 #include "analysis/traffic/copy_nodes.h"
+#include "analysis/traffic/link_flows.h"
 #include "analysis/traffic/peak.h"
 #include "base/array.h"
-#include "base/sums.h"
 #include "model/gpu/ceilings.h"
 #include "model/gpu/sampled.h"
 #include "model/gpu/topology.h"
-#include "model/index.h"
 #include "model/names.h"
 #include "model/trace.h"
 #include "model/view/view.h"
-#include "model/work/intervals.h"
 #include "model/work/timed.h"
 
 static const struct gt_heading copy_headings[] = {
@@ -102,180 +99,17 @@ enum { BUSY }; /* arguments, as above */
 #define COUNT_THEM   "not measured: gputrace run --counters=links"
 #define MEASURE_THEM "not measured: gputrace calibrate"
 
-enum medium { MEDIUM_PCIE, MEDIUM_C2C, MEDIUM_NVLINK, MEDIUM_UNKNOWN };
-
 static const char *const media[] = {
-	[MEDIUM_PCIE] = "PCIe",
-	[MEDIUM_C2C] = "NVLink-C2C",
-	[MEDIUM_NVLINK] = "NVLink",
-	[MEDIUM_UNKNOWN] = NULL,
+	[GT_MEDIUM_PCIE] = "PCIe",
+	[GT_MEDIUM_C2C] = "NVLink-C2C",
+	[GT_MEDIUM_NVLINK] = "NVLink",
+	[GT_MEDIUM_UNKNOWN] = NULL,
 };
-
-/* One direction of a link; GT_NONE: the host. */
-struct way {
-	gt_id from;
-	gt_id to;
-};
-
-struct flow {
-	struct way way;
-	enum medium medium;
-	double peak; /* bytes a second; NAN: not known */
-	uint64_t copies;
-	uint64_t bytes;
-	struct gt_cover cover;
-	struct gt_united inside; /* the same, in the window */
-};
-
-struct flows {
-	const struct gt_trace *trace;
-	struct gt_wall wall;
-	struct gt_index *index; /* way -> row of all */
-	gt_array(struct flow) all;
-	uint64_t unfinished;
-	uint64_t managed;
-	bool unknown_peer;
-};
-
-/* ---- what a way leads over ---- */
-
-static bool is_between_gpus(const struct way *way)
-{
-	return way->from != GT_NONE && way->to != GT_NONE;
-}
-
-/* Between host and GPU. */
-static void set_host_link(const struct gt_trace *trace, struct flow *flow)
-{
-	const gt_id device = flow->way.from != GT_NONE ? flow->way.from : flow->way.to;
-	const struct gt_pci_device *gpu = gt_topology_of(trace, device);
-
-	if (gpu && gpu->c2c_links > 0) {
-		flow->medium = MEDIUM_C2C;
-		flow->peak = gt_topology_c2c_rate(gpu);
-	} else {
-		flow->medium = MEDIUM_PCIE;
-		flow->peak = gt_peak_of_pcie(&trace->devices.rows[device]);
-	}
-}
-
-static double smaller(double one, double other)
-{
-	return one < other ? one : other;
-}
-
-/* Over PCIe the slower of both links is the most that there can be. */
-static void set_peer_link(const struct gt_trace *trace, struct flow *flow)
-{
-	const struct gt_gpu_pair *pair = gt_topology_pair(trace, flow->way.from, flow->way.to);
-
-	if (!pair || pair->nvlinks < 0)
-		return;
-	flow->medium = pair->nvlinks > 0 ? MEDIUM_NVLINK : MEDIUM_PCIE;
-	flow->peak = pair->nvlinks > 0
-	                     ? gt_topology_pair_rate(pair)
-	                     : smaller(gt_peak_of_pcie(&trace->devices.rows[flow->way.from]),
-	                               gt_peak_of_pcie(&trace->devices.rows[flow->way.to]));
-}
-
-static struct flow *flow_of(struct flows *flows, const struct way *way)
-{
-	const size_t number = gt_index_add(flows->index, way);
-
-	if (number < flows->all.count)
-		return &flows->all.rows[number];
-
-	struct flow *fresh = gt_array_push(&flows->all);
-
-	*fresh = (struct flow){.way = *way, .medium = MEDIUM_UNKNOWN, .peak = NAN};
-	if (is_between_gpus(way))
-		set_peer_link(flows->trace, fresh);
-	else
-		set_host_link(flows->trace, fresh);
-	return fresh;
-}
-
-/* ---- copies ---- */
-
-static bool is_managed(uint32_t memory_kind)
-{
-	return memory_kind == GT_MEMORY_MANAGED || memory_kind == GT_MEMORY_MANAGED_STATIC;
-}
-
-/* Whether a copy crosses a link, and which way. */
-static bool way_of(const struct gt_trace *trace, const struct gt_copy *copy, struct way *way)
-{
-	const size_t count = trace->devices.count;
-
-	*way = (struct way){GT_NONE, GT_NONE};
-	switch (copy->kind) {
-	case GT_COPY_HOST_TO_DEVICE:
-	case GT_COPY_HOST_TO_ARRAY:
-		way->to = copy->device;
-		return copy->device < count;
-	case GT_COPY_DEVICE_TO_HOST:
-	case GT_COPY_ARRAY_TO_HOST:
-		way->from = copy->device;
-		return copy->device < count;
-	case GT_COPY_PEER_TO_PEER:
-		way->from = copy->src_device;
-		way->to = copy->dst_device;
-		return way->from < count && way->to < count && way->from != way->to;
-	default:
-		return false;
-	}
-}
-
-static void count_copy(struct flows *flows, const struct gt_copy *copy)
-{
-	struct flow *flow;
-	struct way way;
-
-	if (!way_of(flows->trace, copy, &way))
-		return;
-	if (is_managed(copy->src_kind) || is_managed(copy->dst_kind)) {
-		flows->managed++;
-		return;
-	}
-	if (!gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns)) {
-		flows->unfinished++;
-		return;
-	}
-	flow = flow_of(flows, &way);
-	flow->copies++;
-	gt_sum_add(&flow->bytes, copy->size_bytes);
-	(void)gt_cover_add(&flow->cover, (struct gt_interval){copy->start_ns, copy->end_ns});
-	gt_unite(&flow->inside, &flows->wall, (struct gt_interval){copy->start_ns, copy->end_ns});
-	flows->unknown_peer |= flow->medium == MEDIUM_UNKNOWN;
-}
-
-/* The link to the host of every GPU both ways, then what copies between GPUs crossed. */
-static void flows_init(struct flows *flows, const struct gt_view *view)
-{
-	const struct gt_trace *trace = view->trace;
-
-	*flows = (struct flows){
-		.trace = trace,
-		.wall = gt_wall_of(view),
-		.index = gt_index_new(sizeof(struct way)),
-	};
-	for (gt_id device = 0; device < trace->devices.count; device++) {
-		(void)flow_of(flows, &(struct way){GT_NONE, device});
-		(void)flow_of(flows, &(struct way){device, GT_NONE});
-	}
-	gt_array_each(const struct gt_copy, copy, &trace->copies)
-		count_copy(flows, copy);
-}
-
-static void flows_release(struct flows *flows)
-{
-	gt_index_free(flows->index);
-	gt_array_release(&flows->all);
-}
 
 /* ---- what was measured of it elsewhere ---- */
 
-static const struct gt_ceiling *peer_ceiling(const struct gt_trace *trace, const struct way *way)
+static const struct gt_ceiling *peer_ceiling(const struct gt_trace *trace,
+                                             const struct gt_link_way *way)
 {
 	const struct gt_ceiling *best = NULL;
 
@@ -289,9 +123,10 @@ static const struct gt_ceiling *peer_ceiling(const struct gt_trace *trace, const
 	return best;
 }
 
-static const struct gt_ceiling *ceiling_of(const struct gt_trace *trace, const struct way *way)
+static const struct gt_ceiling *ceiling_of(const struct gt_trace *trace,
+                                           const struct gt_link_way *way)
 {
-	if (is_between_gpus(way))
+	if (gt_link_is_between_gpus(way))
 		return peer_ceiling(trace, way);
 	if (way->from == GT_NONE)
 		return gt_ceilings_of(trace, way->to, GT_CEILING_pcie_to_device_pinned).measured;
@@ -308,7 +143,7 @@ static void add_end(struct gt_result *result, const struct gt_trace *trace, gt_i
 		gt_add_device_number(result, trace, device);
 }
 
-static void add_medium(struct gt_result *result, enum medium medium)
+static void add_medium(struct gt_result *result, enum gt_link_medium medium)
 {
 	if (media[medium])
 		gt_result_add_text(result, media[medium]);
@@ -316,7 +151,8 @@ static void add_medium(struct gt_result *result, enum medium medium)
 		gt_result_add_unknown(result);
 }
 
-static void add_flow(struct gt_result *result, const struct flows *flows, const struct flow *flow)
+static void add_flow(struct gt_result *result, const struct gt_link_flows *flows,
+                     const struct gt_link_flow *flow)
 {
 	const struct gt_trace *trace = flows->trace;
 	const struct gt_share busy =
@@ -402,17 +238,18 @@ static double peak_of_counted(const struct gt_trace *trace, gt_id device,
 }
 
 /* Whether a copy crosses what the counter counts. */
-static bool is_counted(struct flows *flows, const struct gt_copy *copy, gt_id device,
+static bool is_counted(struct gt_link_flows *flows, const struct gt_copy *copy, gt_id device,
                        const struct counted *counted)
 {
-	struct way way;
+	struct gt_link_way way;
 
-	if (!way_of(flows->trace, copy, &way) ||
+	if (!gt_link_way_of(flows->trace, copy, &way) ||
 	    !gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
 		return false;
 	if ((counted->inwards ? way.to : way.from) != device)
 		return false;
-	return flow_of(flows, &way)->medium == (counted->nvlink ? MEDIUM_NVLINK : MEDIUM_PCIE);
+	return gt_link_flow_of(flows, &way)->medium ==
+	       (counted->nvlink ? GT_MEDIUM_NVLINK : GT_MEDIUM_PCIE);
 }
 
 /* As much of a copy as it was of its time between the first and the last sample. */
@@ -426,7 +263,7 @@ static double share_in(const struct gt_copy *copy, const struct sum *sum)
 	return end > start ? (double)(end - start) / (double)(copy->end_ns - copy->start_ns) : 0;
 }
 
-static double copied_in(struct flows *flows, gt_id device, const struct counted *counted,
+static double copied_in(struct gt_link_flows *flows, gt_id device, const struct counted *counted,
                         const struct sum *sum)
 {
 	double bytes = 0;
@@ -437,7 +274,7 @@ static double copied_in(struct flows *flows, gt_id device, const struct counted 
 	return bytes;
 }
 
-static void add_sum(struct gt_result *result, struct flows *flows, gt_id device,
+static void add_sum(struct gt_result *result, struct gt_link_flows *flows, gt_id device,
                     const struct counted *counted, const struct sum *sum)
 {
 	const double peak = peak_of_counted(flows->trace, device, counted);
@@ -461,7 +298,7 @@ static bool has_link(const struct gt_trace *trace, gt_id device, const struct co
 	return !counted->nvlink || !gpu || gpu->nvlinks != 0;
 }
 
-static void add_counted(struct gt_result *result, struct flows *flows,
+static void add_counted(struct gt_result *result, struct gt_link_flows *flows,
                         const struct gt_sampled_list *list, gt_id device,
                         const struct counted *counted, double busy_percent)
 {
@@ -485,7 +322,8 @@ static void add_counted(struct gt_result *result, struct flows *flows,
 	gt_result_add_text(result, COUNT_THEM);
 }
 
-static bool add_all_counted(struct gt_result *result, struct flows *flows, double busy_percent)
+static bool add_all_counted(struct gt_result *result, struct gt_link_flows *flows,
+                            double busy_percent)
 {
 	struct gt_sampled_list list;
 
@@ -588,7 +426,7 @@ static void add_nodes(const struct gt_trace *trace, struct gt_result *result)
 	gt_copy_nodes_release(&nodes);
 }
 
-static void add_remarks(const struct flows *flows, struct gt_result *result, bool sampled)
+static void add_remarks(const struct gt_link_flows *flows, struct gt_result *result, bool sampled)
 {
 	if (flows->trace->devices.count == 0) {
 		gt_result_remark_empty(result, "No GPU was used.");
@@ -619,18 +457,18 @@ static void add_remarks(const struct flows *flows, struct gt_result *result, boo
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
-	struct flows flows;
+	struct gt_link_flows flows;
 	bool sampled;
 
 	(void)err;
-	flows_init(&flows, view);
+	gt_link_flows_init(&flows, view);
 	gt_result_begin(result, "links", copy_headings, GT_COUNT_OF(copy_headings));
-	gt_array_each(const struct flow, flow, &flows.all)
+	gt_array_each(const struct gt_link_flow, flow, &flows.all)
 		add_flow(result, &flows, flow);
 	sampled = add_all_counted(result, &flows, (double)arguments->values[BUSY].number);
 	add_nodes(view->trace, result);
 	add_remarks(&flows, result, sampled);
-	flows_release(&flows);
+	gt_link_flows_release(&flows);
 	return 0;
 }
 

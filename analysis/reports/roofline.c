@@ -2,8 +2,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/chart.h"
 #include "analysis/figures.h"
@@ -12,6 +10,7 @@
 #include "analysis/result.h"
 #include "analysis/traffic/kernel_places.h"
 #include "analysis/traffic/roofs.h"
+#include "analysis/traffic/standings.h"
 #include "analysis/traffic/traffic.h"
 #include "base/array.h"
 #include "model/trace.h"
@@ -70,162 +69,7 @@ static const struct gt_parameter parameters[] = {
 
 enum { BY, ROWS }; /* arguments, as above */
 
-/* Where one group of kernels stands. */
-struct standing {
-	gt_id place;
-	const struct gt_traffic *traffic;
-	struct gt_traffic_bytes bytes;
-	struct gt_traffic_work work;
-	double flops; /* of one execution; NAN: not known, as below */
-	double flops_per_second;
-	struct gt_roof roof; /* the one that binds, where all are known */
-	double roof_share;   /* how near it comes, 1: it is there */
-	const char *missing; /* what is, NULL: nothing; the result's or constant */
-};
-
-struct standings {
-	struct gt_traffic_facts facts;
-	struct gt_kernel_places places;
-	struct gt_traffic *traffics;
-	gt_array(struct standing) list;
-	double total_ns;
-};
-
-static void consider(struct standing *standing, const struct gt_roof *roof, double rate)
-{
-	const double share = rate / gt_roof_height(roof);
-
-	if (standing->roof.name != GT_CEILINGS && !(share > standing->roof_share))
-		return;
-	standing->roof = *roof;
-	standing->roof_share = share;
-}
-
-/* Roofs of operations of all kinds that the kernels do. */
-static void consider_flops(struct standing *standing, const struct gt_trace *trace, gt_id device,
-                           struct gt_result *result)
-{
-	for (unsigned kind = 0; kind < GT_FLOPS_KINDS; kind++) {
-		const double rate = standing->work.flops_per_second[kind];
-		const struct gt_roof roof = gt_roof_of_flops(trace, device, (enum gt_flops)kind);
-
-		if (!(rate > 0))
-			continue;
-		if (kind == GT_FLOPS_UNSAID)
-			standing->missing = "the payload does not say of what precision the "
-					    "operations are: gputrace.flops.NAME does";
-		else if (roof.name == GT_CEILINGS)
-			standing->missing =
-				gt_result_keep(result,
-			                       "no ceiling of %s: gputrace calibrate measures it",
-			                       gt_flops_name((enum gt_flops)kind));
-		else
-			consider(standing, &roof, rate);
-	}
-}
-
-/* The roof that binds is the one that it comes nearest to: it would take longest to be there. */
-static void find_roof(struct standing *standing, struct standings *standings, gt_id device,
-                      struct gt_result *result)
-{
-	const struct gt_traffic_bytes *bytes = &standing->bytes;
-	const struct gt_roof memory = gt_roof_of_memory(standings->facts.trace, device,
-	                                                bytes->read_bytes, bytes->write_bytes);
-
-	standing->roof = (struct gt_roof){GT_CEILINGS, NAN, NAN, 0};
-	standing->roof_share = NAN;
-	if (standing->work.source == GT_TRAFFIC_UNKNOWN)
-		standing->missing = gt_result_keep(result, "operations were not measured: %s",
-		                                   gt_traffic_why_no_flops(&standings->facts,
-		                                                           standing->traffic));
-	else if (isnan(bytes->bytes_per_second))
-		standing->missing =
-			gt_result_keep(result, "bytes were not measured: %s",
-		                       gt_traffic_why(&standings->facts, standing->traffic));
-	else if (memory.name == GT_CEILINGS)
-		standing->missing = "no ceiling of device memory: gputrace calibrate measures it";
-	if (standing->missing)
-		return;
-	consider(standing, &memory, bytes->bytes_per_second);
-	consider_flops(standing, standings->facts.trace, device, result);
-}
-
-static double sum_of_rates(const struct gt_traffic_work *work)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < GT_FLOPS_KINDS; i++)
-		sum += work->flops_per_second[i];
-	return work->source == GT_TRAFFIC_UNKNOWN ? NAN : sum;
-}
-
-static void add_standing(struct standings *standings, gt_id place, struct gt_result *result)
-{
-	const struct gt_traffic *traffic = &standings->traffics[place];
-	const gt_id device = (gt_id)gt_kernel_place(&standings->places, place)->device;
-	struct standing standing = {
-		.place = place,
-		.traffic = traffic,
-		.bytes = gt_traffic_bytes(traffic),
-		.work = gt_traffic_work(traffic),
-	};
-
-	standing.flops = gt_flops_total(&standing.work.flops);
-	standing.flops_per_second = sum_of_rates(&standing.work);
-	find_roof(&standing, standings, device, result);
-	standings->total_ns += traffic->time_ns;
-	*gt_array_push(&standings->list) = standing;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct standing *left = a;
-	const struct standing *right = b;
-
-	if (left->traffic->time_ns != right->traffic->time_ns)
-		return left->traffic->time_ns > right->traffic->time_ns ? -1 : 1;
-	return (left->place > right->place) - (left->place < right->place);
-}
-
-static void standings_init(struct standings *standings, const struct gt_view *view,
-                           enum gt_group_by by, struct gt_result *result)
-{
-	*standings = (struct standings){.total_ns = 0};
-	gt_traffic_init(&standings->facts, view);
-	gt_kernel_places_init(&standings->places, view->trace, by);
-	standings->traffics = gt_traffic_of(&standings->facts, &standings->places.sampled,
-	                                    standings->places.count);
-	for (gt_id i = 0; i < standings->places.count; i++)
-		if (standings->traffics[i].calls > 0)
-			add_standing(standings, i, result);
-	if (standings->list.count > 1)
-		qsort(standings->list.rows, standings->list.count, sizeof(*standings->list.rows),
-		      by_time);
-}
-
-static void standings_release(struct standings *standings)
-{
-	gt_array_release(&standings->list);
-	gt_array_free(standings->traffics);
-	gt_kernel_places_release(&standings->places);
-	gt_traffic_release(&standings->facts);
-}
-
-static const char *label_of(const struct standings *standings, const struct standing *standing)
-{
-	const struct gt_kernel_place *place = gt_kernel_place(&standings->places, standing->place);
-
-	return standings->places.groups.labels[place->group];
-}
-
-static double intensity_of(const struct standing *standing)
-{
-	return standing->bytes.bytes > 0 ? standing->flops / standing->bytes.bytes : NAN;
-}
-
-/* ---- tables ---- */
-
-static void add_roof(struct gt_result *result, const struct standing *standing)
+static void add_roof(struct gt_result *result, const struct gt_standing *standing)
 {
 	const bool known = !standing->missing && standing->roof_share > 0;
 	const double time_ns = standing->traffic->time_ns * standing->roof_share;
@@ -240,7 +84,7 @@ static void add_roof(struct gt_result *result, const struct standing *standing)
 	gt_roof_add_source(result, &standing->roof);
 }
 
-static void add_source(struct gt_result *result, const struct standing *standing)
+static void add_source(struct gt_result *result, const struct gt_standing *standing)
 {
 	const char *flops = gt_traffic_source_name(standing->work.source);
 	const char *bytes = gt_traffic_source_name(standing->bytes.source);
@@ -253,34 +97,35 @@ static void add_source(struct gt_result *result, const struct standing *standing
 		gt_result_add_format(result, "flops: %s; bytes: %s", flops, bytes);
 }
 
-static void add_kernel(struct gt_result *result, const struct standings *standings,
-                       const struct standing *standing)
+static void add_kernel(struct gt_result *result, const struct gt_standings *standings,
+                       const struct gt_standing *standing)
 {
 	const struct gt_traffic *traffic = standing->traffic;
 	const double bytes = standing->bytes.bytes;
 
-	gt_result_add_format(result, "%s", label_of(standings, standing));
+	gt_result_add_format(result, "%s", gt_standing_label(standings, standing));
 	gt_add_device(result, standings->facts.trace,
 	              (gt_id)gt_kernel_place(&standings->places, standing->place)->device);
 	gt_result_add_count(result, (int64_t)traffic->calls);
 	gt_add_rounded(result, traffic->timed > 0 ? traffic->time_ns : NAN);
 	gt_result_add_real(result, standing->flops);
 	gt_add_bytes(result, bytes);
-	gt_result_add_real(result, intensity_of(standing));
+	gt_result_add_real(result, gt_standing_intensity(standing));
 	gt_result_add_real(result, standing->flops_per_second);
 	gt_result_add_real(result, standing->bytes.bytes_per_second);
 	add_roof(result, standing);
 	add_source(result, standing);
 }
 
-static void add_kernels(struct gt_result *result, const struct standings *standings, uint64_t most)
+static void add_kernels(struct gt_result *result, const struct gt_standings *standings,
+                        uint64_t most)
 {
 	size_t shown = 0;
 
 	gt_result_begin(result, "kernels", kernel_headings, GT_COUNT_OF(kernel_headings));
 	gt_result_order(result, "total_ns");
 	gt_result_top(result, standings->list.count, most);
-	gt_array_each(const struct standing, standing, &standings->list)
+	gt_array_each(const struct gt_standing, standing, &standings->list)
 		if (shown++ < most)
 			add_kernel(result, standings, standing);
 }
@@ -317,20 +162,20 @@ static void add_ceilings_of(struct gt_result *result, const struct gt_trace *tra
 /* ---- the picture ---- */
 
 /* Whether the kernel has a place in the picture of a GPU. */
-static bool is_point(const struct standings *standings, const struct standing *standing,
+static bool is_point(const struct gt_standings *standings, const struct gt_standing *standing,
                      gt_id device)
 {
 	return gt_kernel_place(&standings->places, standing->place)->device == device &&
-	       intensity_of(standing) > 0 && isfinite(intensity_of(standing)) &&
+	       gt_standing_intensity(standing) > 0 && isfinite(gt_standing_intensity(standing)) &&
 	       standing->flops_per_second > 0 && isfinite(standing->flops_per_second);
 }
 
 /* The kinds of operations that have a roof in the picture: bits, all where no kernel is in it. */
-static unsigned kinds_of(const struct standings *standings, gt_id device)
+static unsigned kinds_of(const struct gt_standings *standings, gt_id device)
 {
 	unsigned kinds = 0;
 
-	gt_array_each(const struct standing, standing, &standings->list)
+	gt_array_each(const struct gt_standing, standing, &standings->list)
 		for (unsigned kind = 0; kind < GT_FLOPS_UNSAID; kind++)
 			if (is_point(standings, standing, device) &&
 			    standing->work.flops_per_second[kind] > 0)
@@ -352,19 +197,19 @@ static void surround(double *from, double *to, double value)
 }
 
 static void add_points(struct gt_result *result, struct gt_chart *chart,
-                       const struct standings *standings, gt_id device, uint64_t most)
+                       const struct gt_standings *standings, gt_id device, uint64_t most)
 {
-	gt_array_each(const struct standing, standing, &standings->list) {
+	gt_array_each(const struct gt_standing, standing, &standings->list) {
 		const char *label;
 		const char *figures;
 
 		if (!is_point(standings, standing, device) || chart->points.count >= most)
 			continue;
-		label = gt_result_keep(result, "%s", label_of(standings, standing));
+		label = gt_result_keep(result, "%s", gt_standing_label(standings, standing));
 		figures =
 			gt_result_keep(result, "%s, %.3g FLOP/byte%s%s",
 		                       gt_figure_flops(standing->flops_per_second).text,
-		                       intensity_of(standing),
+		                       gt_standing_intensity(standing),
 		                       standing->roof_share > 0 ? ", of the roof " : "",
 		                       standing->roof_share > 0
 		                               ? gt_figure_percent(100 * standing->roof_share).text
@@ -372,11 +217,11 @@ static void add_points(struct gt_result *result, struct gt_chart *chart,
 		*gt_array_push(&chart->points) = (struct gt_chart_point){
 			.label = label,
 			.figures = figures,
-			.x = intensity_of(standing),
+			.x = gt_standing_intensity(standing),
 			.y = standing->flops_per_second,
 			.weight = standing->traffic->time_ns / standings->total_ns,
 		};
-		surround(&chart->from_x, &chart->to_x, intensity_of(standing));
+		surround(&chart->from_x, &chart->to_x, gt_standing_intensity(standing));
 		surround(&chart->from_y, &chart->to_y, standing->flops_per_second);
 	}
 }
@@ -471,7 +316,7 @@ static void add_lines(struct gt_result *result, struct gt_chart *chart,
 	}
 }
 
-static void add_chart(struct gt_result *result, const struct standings *standings, gt_id device,
+static void add_chart(struct gt_result *result, const struct gt_standings *standings, gt_id device,
                       uint64_t most)
 {
 	const struct gt_trace *trace = standings->facts.trace;
@@ -490,9 +335,9 @@ static void add_chart(struct gt_result *result, const struct standings *standing
 	add_lines(result, chart, trace, device, kinds_of(standings, device));
 }
 
-/* ---- */
+/* ---- the report ---- */
 
-static void add_remarks(struct gt_result *result, const struct standings *standings)
+static void add_remarks(struct gt_result *result, const struct gt_standings *standings)
 {
 	const struct gt_trace *trace = standings->facts.trace;
 
@@ -511,10 +356,10 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
 	const uint64_t most = arguments->values[ROWS].number;
-	struct standings standings;
+	struct gt_standings standings;
 
 	(void)err;
-	standings_init(&standings, view, gt_group_by(arguments->values[BY].text), result);
+	gt_standings_init(&standings, view, gt_group_by(arguments->values[BY].text), result);
 	add_kernels(result, &standings, most);
 	gt_result_begin(result, "roofs", roof_headings, GT_COUNT_OF(roof_headings));
 	for (gt_id i = 0; i < view->trace->devices.count; i++) {
@@ -523,7 +368,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 			add_chart(result, &standings, i, most);
 	}
 	add_remarks(result, &standings);
-	standings_release(&standings);
+	gt_standings_release(&standings);
 	return 0;
 }
 

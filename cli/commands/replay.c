@@ -17,7 +17,7 @@
 #include "cli/replay/request.h"
 #include "cli/replay/results.h"
 #include "cli/replay/step_choice.h"
-#include "cli/replay/table.h"
+#include "cli/replay/tables/table.h"
 #include "model/bundle/bundle.h"
 #include "model/bundle/excerpt.h"
 

@@ -15,7 +15,7 @@
 #include "base/path.h"
 #include "cli/output/process.h"
 #include "cli/recording/recording.h"
-#include "cli/run/machine.h"
+#include "cli/run/machine/machine.h"
 #include "format/recording.h"
 
 #define SYSFS "/sys"

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/strings.h"
+#include "collector/clocks/line.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
 #include "format/file/series.h"
+#include "model/trace.h"
 
 /*
  * Puts every time on the common timeline, CLOCK_BOOTTIME of the machine. A capture holds pairs
@@ -20,128 +23,16 @@
  * range in which no later difference or sum of durations can overflow. The rest is counted.
  */
 
-/* Readings so far apart tell the rate of a clock to a few millionths. */
-#define RATE_NS 100000000
-
 /* Two readings that disagree by more than this, as a share and in nanoseconds, are no drift. */
 #define JUMP_SHARE 0.01
 #define JUMP_NS    1000000
 
 /*
- * No machine is up for nine years, and no clock that begins in 1970 has come so far: readings
- * beyond are damage, as are those far from the capture's first, and times far from all readings.
+ * No machine is up for nine years: readings beyond are damage, as are those far from the capture's
+ * first.
  */
 #define MOST_UPTIME_NS ((int64_t)1 << 58)
-#define MOST_CLOCK_NS  ((uint64_t)1 << 62)
 #define RECORDING_NS   ((int64_t)1000 * 86400 * 1000000000)
-#define FAR_NS         ((int64_t)100 * 86400 * 1000000000)
-
-/* One source clock of one capture: where it stood when BOOTTIME stood where. */
-struct pair {
-	int64_t from;
-	int64_t to;
-};
-
-struct line {
-	gt_array(struct pair) pairs; /* sorted by from */
-	size_t at;                   /* the pair that was used last: times come nearly in order */
-	bool is_scaled;              /* its nanosecond is only nearly one */
-	double excess;   /* nanoseconds of BOOTTIME in one of its own, less 1, outside */
-	int64_t from_ns; /* of BOOTTIME: what is converted to is between, or is no time */
-	int64_t to_ns;
-	uint64_t refused; /* times that were none */
-};
-
-static int by_from(const void *a, const void *b)
-{
-	const struct pair *left = a;
-	const struct pair *right = b;
-
-	return (left->from > right->from) - (left->from < right->from);
-}
-
-/* time: from 1 to MOST_CLOCK_NS. There are pairs. */
-static int64_t interpolate(struct line *line, int64_t time)
-{
-	const struct pair *pairs = line->pairs.rows;
-	const size_t count = line->pairs.count;
-
-	while (line->at + 1 < count && pairs[line->at + 1].from <= time)
-		line->at++;
-	while (line->at > 0 && pairs[line->at].from > time)
-		line->at--;
-
-	const struct pair *left = &pairs[line->at];
-
-	if (time <= left->from || line->at + 1 == count)
-		return left->to + (time - left->from) +
-		       (int64_t)(line->excess * (double)(time - left->from));
-
-	const struct pair *right = left + 1;
-	const double share = (double)(time - left->from) / (double)(right->from - left->from);
-	const int64_t drift = (right->to - left->to) - (right->from - left->from);
-
-	return left->to + (time - left->from) + (int64_t)(share * (double)drift);
-}
-
-static int64_t convert(struct line *line, int64_t time)
-{
-	if (time == 0 || line->pairs.count == 0)
-		return 0; /* not known, or on a clock that was never read */
-	if (time > 0 && (uint64_t)time <= MOST_CLOCK_NS) {
-		const int64_t converted = interpolate(line, time);
-
-		if (converted >= line->from_ns && converted <= line->to_ns)
-			return converted;
-	}
-	line->refused++;
-	return 0;
-}
-
-static void add_pair(struct line *line, uint64_t from, uint64_t to)
-{
-	if (from)
-		*gt_array_push(&line->pairs) = (struct pair){(int64_t)from, (int64_t)to};
-}
-
-static double excess_between(const struct pair *left, const struct pair *right)
-{
-	const double own = (double)(right->from - left->from);
-
-	return own > 0 ? (double)(right->to - left->to) / own - 1 : 0;
-}
-
-/*
- * The rate at the end: from the last pair back to one that is far enough away, or to the first.
- * Twice as fast is no rate but a jump.
- */
-static double excess_of(const struct line *line)
-{
-	const struct pair *pairs = line->pairs.rows;
-	const size_t last = line->pairs.count - 1;
-	size_t first = last;
-
-	while (first > 0 && pairs[last].from - pairs[first].from < RATE_NS)
-		first--;
-	const double excess = excess_between(&pairs[first], &pairs[last]);
-
-	return fabs(excess) <= 1 ? excess : 0;
-}
-
-static void prepare(struct line *line)
-{
-	if (line->pairs.count == 0)
-		return;
-	qsort(line->pairs.rows, line->pairs.count, sizeof(struct pair), by_from);
-	line->excess = line->is_scaled ? excess_of(line) : 0;
-	line->from_ns = line->to_ns = line->pairs.rows[0].to;
-	gt_array_each(const struct pair, pair, &line->pairs) {
-		line->from_ns = pair->to < line->from_ns ? pair->to : line->from_ns;
-		line->to_ns = pair->to > line->to_ns ? pair->to : line->to_ns;
-	}
-	line->from_ns = line->from_ns > FAR_NS ? line->from_ns - FAR_NS : 1;
-	line->to_ns += FAR_NS;
-}
 
 /* A capture's own times are on CLOCK_MONOTONIC where its readings have no other one of that. */
 static bool is_scaled(const struct gt_record_clock *clock)
@@ -157,8 +48,8 @@ static uint64_t monotonic_of(const struct gt_record_clock *clock)
 static bool is_sensible(const struct gt_record_clock *clock, const struct gt_record_clock *first)
 {
 	return clock->boottime_ns > 0 && clock->boottime_ns <= MOST_UPTIME_NS &&
-	       clock->host_ns <= MOST_CLOCK_NS && clock->cupti_ns <= MOST_CLOCK_NS &&
-	       clock->realtime_ns <= MOST_CLOCK_NS && clock->monotonic_ns <= MOST_CLOCK_NS &&
+	       clock->host_ns <= GT_MOST_CLOCK_NS && clock->cupti_ns <= GT_MOST_CLOCK_NS &&
+	       clock->realtime_ns <= GT_MOST_CLOCK_NS && clock->monotonic_ns <= GT_MOST_CLOCK_NS &&
 	       clock->bound_ns <= MOST_UPTIME_NS &&
 	       llabs((int64_t)clock->boottime_ns - (int64_t)first->boottime_ns) <= RECORDING_NS;
 }
@@ -179,15 +70,16 @@ static size_t sift_readings(struct gt_capture *capture)
 	return count - kept;
 }
 
-static void fill_lines(const struct gt_capture *capture, struct line *cupti, struct line *host)
+static void fill_lines(const struct gt_capture *capture, struct gt_clock_line *cupti,
+                       struct gt_clock_line *host)
 {
 	gt_array_each(const struct gt_record_clock, clock, &capture->clocks) {
-		add_pair(cupti, clock->cupti_ns, clock->boottime_ns);
-		add_pair(host, clock->host_ns, clock->boottime_ns);
+		gt_clock_line_add(cupti, clock->cupti_ns, clock->boottime_ns);
+		gt_clock_line_add(host, clock->host_ns, clock->boottime_ns);
 		host->is_scaled = is_scaled(clock);
 	}
-	prepare(cupti);
-	prepare(host);
+	gt_clock_line_prepare(cupti);
+	gt_clock_line_prepare(host);
 }
 
 static void add_rows(struct gt_trace *trace, const struct gt_capture *capture)
@@ -215,20 +107,20 @@ static void widen(struct gt_process *process, gt_time start_ns, gt_time end_ns)
 
 /* The lines of the clocks that times of a capture can be of, by role. */
 struct lines {
-	struct line of[GT_ROLE_COUNT];
+	struct gt_clock_line of[GT_ROLE_COUNT];
 	uint64_t *work_left_ns; /* of GT_MOST_WORK_NS, of all captures */
 	uint64_t too_long;      /* rows that would have taken more */
 	uint64_t backward;      /* rows that end before they begin */
 };
 
 /* NULL for a role that is no time to be converted. */
-static struct line *line_of(struct lines *lines, enum gt_role role)
+static struct gt_clock_line *line_of(struct lines *lines, enum gt_role role)
 {
 	return role == GT_ROLE_cupti_time || role == GT_ROLE_host_time ? &lines->of[role] : NULL;
 }
 
 static void convert_column(const struct gt_rows *rows, const struct gt_segment *segment,
-                           const struct gt_column *column, struct line *line)
+                           const struct gt_column *column, struct gt_clock_line *line)
 {
 	uint8_t *at = rows->rows + segment->first * rows->row_size + column->offset;
 
@@ -236,7 +128,7 @@ static void convert_column(const struct gt_rows *rows, const struct gt_segment *
 		gt_time time;
 
 		memcpy(&time, at, sizeof(time));
-		time = convert(line, time);
+		time = gt_clock_line_convert(line, time);
 		memcpy(at, &time, sizeof(time));
 	}
 }
@@ -286,7 +178,7 @@ static void convert_times(const struct gt_rows *rows, const struct gt_segment *s
                           struct lines *lines, const struct gt_kind *kind,
                           struct gt_process *process)
 {
-	struct line *line = line_of(lines, kind->bindings[0].field->role);
+	struct gt_clock_line *line = line_of(lines, kind->bindings[0].field->role);
 	const struct gt_column *flags = flags_of_work(kind);
 	uint8_t *at = rows->rows + segment->first * rows->row_size;
 
@@ -294,8 +186,8 @@ static void convert_times(const struct gt_rows *rows, const struct gt_segment *s
 		gt_time times[2];
 
 		memcpy(times, at, sizeof(times));
-		times[0] = convert(line, times[0]);
-		times[1] = convert(line, times[1]);
+		times[0] = gt_clock_line_convert(line, times[0]);
+		times[1] = gt_clock_line_convert(line, times[1]);
 		if (!has_room(lines, times[0], times[1]))
 			times[0] = times[1] = 0;
 		memcpy(at, times, sizeof(times));
@@ -314,7 +206,7 @@ static void convert_segment(struct gt_trace *trace, const struct gt_kind *kind,
 		convert_times(&rows, segment, lines, kind, process);
 	for (size_t i = kind->has_times ? 2 : 0; i < kind->binding_count; i++) {
 		const struct gt_binding *binding = &kind->bindings[i];
-		struct line *line = line_of(lines, binding->field->role);
+		struct gt_clock_line *line = line_of(lines, binding->field->role);
 
 		if (line)
 			convert_column(&rows, segment, binding->column, line);
@@ -325,11 +217,11 @@ static void convert_series(struct gt_trace *trace, const struct gt_raw_series *r
                            struct lines *lines, struct gt_process *process)
 {
 	struct gt_series *series = &trace->series.rows[raw->place];
-	struct line *line = line_of(lines, raw->clock == GT_SERIES_CUPTI ? GT_ROLE_cupti_time
-	                                                                 : GT_ROLE_host_time);
+	struct gt_clock_line *line = line_of(
+		lines, raw->clock == GT_SERIES_CUPTI ? GT_ROLE_cupti_time : GT_ROLE_host_time);
 
 	for (size_t i = 0; i < series->count; i++) {
-		series->times_ns[i] = convert(line, series->times_ns[i]);
+		series->times_ns[i] = gt_clock_line_convert(line, series->times_ns[i]);
 		widen(process, series->times_ns[i], series->times_ns[i]);
 	}
 }
@@ -339,7 +231,7 @@ static void convert_records(const struct gt_record_info *info, void *records, si
                             struct lines *lines)
 {
 	for (uint32_t i = 0; i < info->field_count; i++) {
-		struct line *line = line_of(lines, info->fields[i].role);
+		struct gt_clock_line *line = line_of(lines, info->fields[i].role);
 
 		for (size_t row = 0; line && row < count; row++) {
 			uint8_t *at =
@@ -347,7 +239,7 @@ static void convert_records(const struct gt_record_info *info, void *records, si
 			gt_time time;
 
 			memcpy(&time, at, sizeof(time));
-			time = convert(line, time);
+			time = gt_clock_line_convert(line, time);
 			memcpy(at, &time, sizeof(time));
 		}
 	}
@@ -361,8 +253,10 @@ static void convert_kept(struct gt_capture *capture, struct lines *lines,
 	                capture->list.count, lines);
 #include "collector/kept.def"
 	gt_array_each(struct gt_own_kernel, kernel, &capture->own_kernels) {
-		kernel->start_ns = convert(&lines->of[GT_ROLE_cupti_time], kernel->start_ns);
-		kernel->end_ns = convert(&lines->of[GT_ROLE_cupti_time], kernel->end_ns);
+		kernel->start_ns =
+			gt_clock_line_convert(&lines->of[GT_ROLE_cupti_time], kernel->start_ns);
+		kernel->end_ns =
+			gt_clock_line_convert(&lines->of[GT_ROLE_cupti_time], kernel->end_ns);
 	}
 	gt_array_each(const struct gt_record_range_begin, begin, &capture->raw_range_begins)
 		widen(process, (gt_time)begin->time_ns, (gt_time)begin->time_ns);
@@ -398,16 +292,16 @@ static void remark(struct gt_collection *collection, const struct gt_capture *ca
 }
 
 /* A machine that was moved or suspended: its counter began anew, or time went on without it. */
-static bool jumps(const struct pair *left, const struct pair *right)
+static bool jumps(const struct gt_clock_pair *left, const struct gt_clock_pair *right)
 {
-	return fabs(excess_between(left, right)) > JUMP_SHARE &&
+	return fabs(gt_clock_excess(left, right)) > JUMP_SHARE &&
 	       llabs(right->to - left->to - (right->from - left->from)) > JUMP_NS;
 }
 
 static void check_host(struct gt_collection *collection, const struct gt_capture *capture,
-                       const struct line *host)
+                       const struct gt_clock_line *host)
 {
-	const struct pair *pairs = host->pairs.rows;
+	const struct gt_clock_pair *pairs = host->pairs.rows;
 
 	for (size_t i = 1; host->is_scaled && i < host->pairs.count; i++) {
 		if (!jumps(&pairs[i - 1], &pairs[i]))
@@ -446,6 +340,7 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
 	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);
 }
+
 /* NOLINTEND(readability-non-const-parameter) */
 
 static bool has_gpu_work(const struct gt_capture *capture)

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
+#include "base/array.h"
 #include "collector/captures.h"
 #include "collector/shared_events.h"
 #include "collector/stage.h"
-#include "model/index.h"
+#include "collector/waits/event_lives.h"
+#include "collector/waits/values.h"
 #include "model/path/stream_order.h"
+#include "model/trace.h"
 #include "model/work/sync.h"
 
 /*
@@ -16,220 +19,6 @@
  * (model/path/stream_order.h) is not written down as edges. Events that several processes have:
  * collector/shared_events.h.
  */
-
-/* ---- events: a handle stands for one event after the other ---- */
-
-/* From when on a handle, known by the row it got first, stands for which row of events. */
-struct life {
-	gt_id first;
-	gt_time from_ns;
-	gt_id row;
-};
-
-struct lives {
-	gt_array(struct life) list; /* in order of time */
-	gt_id *current;             /* by first row; GT_NONE: destroyed */
-	gt_id *record;              /* by row of events: the last record of it, row of syncs */
-	size_t record_capacity;
-	size_t first_count; /* events before this stage made more */
-};
-
-static void lives_init(struct lives *lives, const struct gt_trace *trace)
-{
-	const size_t count = trace->events.count;
-
-	*lives = (struct lives){.first_count = count, .record_capacity = count};
-	lives->current = gt_allocate(count * sizeof(*lives->current));
-	lives->record = gt_allocate(count * sizeof(*lives->record));
-	for (size_t i = 0; i < count; i++) {
-		lives->current[i] = (gt_id)i;
-		lives->record[i] = GT_NONE;
-	}
-}
-
-static void lives_release(struct lives *lives)
-{
-	gt_array_release(&lives->list);
-	gt_array_free(lives->current);
-	gt_array_free(lives->record);
-}
-
-/* The handle is another event's from now on. */
-static gt_id begin_life(struct gt_trace *trace, struct lives *lives, gt_id first, gt_time time_ns)
-{
-	const struct gt_event event = trace->events.rows[first];
-	const gt_id row = (gt_id)trace->events.count;
-
-	*gt_array_push(&trace->events) = (struct gt_event){
-		.handle = event.handle, .process = event.process, .original = GT_NONE};
-	if (trace->events.count > lives->record_capacity) {
-		lives->record_capacity = 2 * trace->events.count;
-		lives->record = gt_array_resize(lives->record, lives->record_capacity,
-		                                sizeof(*lives->record));
-	}
-	lives->record[row] = GT_NONE;
-	lives->current[first] = row;
-	*gt_array_push(&lives->list) = (struct life){first, time_ns, row};
-	return row;
-}
-
-/* The event that a sync is about, by the row that its handle got first. */
-static gt_id event_now(struct gt_trace *trace, struct lives *lives, gt_id first, gt_time time_ns)
-{
-	if (first >= lives->first_count)
-		return GT_NONE;
-	if (lives->current[first] == GT_NONE)
-		return begin_life(trace, lives, first, time_ns);
-	return lives->current[first];
-}
-
-static void follow(struct gt_trace *trace, struct lives *lives, gt_id row)
-{
-	struct gt_sync *sync = &trace->syncs.rows[row];
-	const gt_id first = sync->event;
-
-	if (first == GT_NONE)
-		return;
-	sync->event = event_now(trace, lives, first, sync->start_ns);
-	if (sync->event == GT_NONE)
-		return;
-
-	struct gt_event *event = &trace->events.rows[sync->event];
-
-	switch (sync->kind) {
-	case GT_SYNC_EVENT_DESTROY:
-		lives->current[first] = GT_NONE;
-		event->destroyed_ns = sync->start_ns;
-		return;
-	case GT_SYNC_EVENT_CREATE:
-		event->created_ns = sync->start_ns;
-		return;
-	case GT_SYNC_EVENT_EXPORT:
-		return;
-	case GT_SYNC_EVENT_RECORD:
-		if (sync->result == 0) {
-			event->records++;
-			lives->record[sync->event] = row;
-		}
-		break;
-	default:
-		sync->record = lives->record[sync->event];
-		break;
-	}
-	sync->generation = event->records;
-}
-
-static int by_handle(const void *a, const void *b)
-{
-	const struct life *left = a;
-	const struct life *right = b;
-
-	if (left->first != right->first)
-		return left->first < right->first ? -1 : 1;
-	return (left->row > right->row) - (left->row < right->row); /* made in order of time */
-}
-
-static int by_handle_and_time(const void *a, const void *b)
-{
-	const struct life *left = a;
-	const struct life *right = b;
-
-	if (left->first != right->first)
-		return left->first < right->first ? -1 : 1;
-	return (left->from_ns > right->from_ns) - (left->from_ns < right->from_ns);
-}
-
-/* The last life of a handle that began by then; NULL: it was still its first event. */
-static const struct life *find_life(const struct lives *lives, gt_id first, gt_time time_ns)
-{
-	const struct life wanted = {.first = first, .from_ns = time_ns};
-	const size_t began = gt_count_up_to(&lives->list, &wanted, by_handle_and_time);
-	const struct life *last = began ? &lives->list.rows[began - 1] : NULL;
-
-	return last && last->first == first ? last : NULL;
-}
-
-/* Queries were counted over a while: the event is the one that the handle stood for at first. */
-static void follow_queries(struct gt_trace *trace, struct lives *lives)
-{
-	if (lives->list.count > 0)
-		qsort(lives->list.rows, lives->list.count, sizeof(*lives->list.rows), by_handle);
-	gt_array_each(struct gt_query, query, &trace->queries) {
-		const struct life *life = query->event == GT_NONE
-		                                  ? NULL
-		                                  : find_life(lives, query->event, query->start_ns);
-
-		if (life)
-			query->event = life->row;
-	}
-}
-
-/* ---- values: what one stream writes another may wait for ---- */
-
-/* Known writes and waits of an address: rows of syncs. */
-struct cell {
-	gt_id write;   /* the last write */
-	gt_id waiting; /* the first wait since for which there was no write yet; GT_NONE: none */
-};
-
-/* An address means something in its process alone. */
-struct cell_key {
-	uint64_t address;
-	uint64_t process;
-};
-
-struct cells {
-	struct gt_index *keys;
-	gt_array(struct cell) list;
-};
-
-static struct cell *cell_at(struct cells *cells, const struct cell_key *key)
-{
-	const size_t place = gt_index_add(cells->keys, key);
-
-	if (place == cells->list.count)
-		*gt_array_push(&cells->list) = (struct cell){GT_NONE, GT_NONE};
-	return &cells->list.rows[place];
-}
-
-/*
- * A wait is for the last write before it if that wrote the value, else for the next write. Writes
- * of the host, a kernel or another process are not seen.
- */
-static void follow_value(struct gt_trace *trace, struct cells *cells, gt_id row)
-{
-	struct gt_sync *sync = &trace->syncs.rows[row];
-	const gt_id process = sync->context < trace->contexts.count
-	                              ? trace->contexts.rows[sync->context].process
-	                              : GT_NONE;
-	struct cell *cell;
-
-	if ((sync->kind != GT_SYNC_WAIT_VALUE && sync->kind != GT_SYNC_WRITE_VALUE) ||
-	    sync->result != 0 || sync->address == 0)
-		return;
-	cell = cell_at(cells, &(struct cell_key){sync->address, process});
-	if (sync->kind == GT_SYNC_WRITE_VALUE) {
-		if (cell->waiting != GT_NONE)
-			trace->syncs.rows[cell->waiting].record = row;
-		*cell = (struct cell){.write = row, .waiting = GT_NONE};
-		return;
-	}
-	/* With GEQ an earlier, larger value will do as well: what is there stays until the next. */
-	sync->record = cell->write;
-	if (cell->waiting == GT_NONE &&
-	    (cell->write == GT_NONE || trace->syncs.rows[cell->write].value != sync->value))
-		cell->waiting = row;
-}
-
-static void follow_values(struct gt_trace *trace)
-{
-	struct cells cells = {.keys = gt_index_new(sizeof(struct cell_key))};
-
-	for (gt_id row = 0; row < trace->syncs.count; row++)
-		follow_value(trace, &cells, row);
-	gt_index_free(cells.keys);
-	gt_array_release(&cells.list);
-}
 
 static void number_events(struct gt_trace *trace)
 {
@@ -565,19 +354,19 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 {
 	struct gt_trace *trace = collection->trace;
 	struct gt_stream_order order;
-	struct lives lives;
+	struct gt_event_lives lives;
 	bool *wanted;
 
 	(void)err;
 	if (trace->syncs.count + trace->queries.count == 0)
 		return 0;
 	drop_captured(trace);
-	lives_init(&lives, trace);
+	gt_event_lives_init(&lives, trace);
 	for (gt_id row = 0; row < trace->syncs.count; row++)
-		follow(trace, &lives, row);
-	follow_queries(trace, &lives);
-	follow_values(trace);
-	lives_release(&lives);
+		gt_event_lives_follow(trace, &lives, row);
+	gt_event_lives_follow_queries(trace, &lives);
+	gt_follow_values(trace);
+	gt_event_lives_release(&lives);
 	number_events(trace);
 	gt_shared_events_follow(trace);
 	drop_lives(trace);

@@ -1,209 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/timeline/memory_shown.h"
 
+#include "exporters/timeline/memory_parts.h"
 #include "exporters/timeline/memory_picked.h"
 #include "model/allocations.h"
 #include "model/index.h"
-#include "model/kinds/memory.h"
-#include "model/memory/owned.h"
 #include "model/memory/use.h"
 #include "model/view/view.h"
 
-/* Where the steps of a holder go. */
-struct part {
-	uint32_t group;
-	uint32_t total; /* lines; GT_NONE: none */
-	uint32_t line;
-};
-
-struct maker {
-	struct gt_memory_shown *shown;
-	const struct gt_view *view;
-	const struct gt_trace *trace;
-	struct gt_memory_use use;
-	struct gt_index *groups;
-	struct part *parts;              /* by holder */
-	struct gt_memory_in_use *in_use; /* by group, as of now */
-	uint64_t *line_bytes;            /* by line that is no total, as of now */
-	bool *peak_marked;               /* by group */
-	bool *allocations;               /* by row: it has marks */
-	bool *blocks;
-	size_t next_call; /* of memory_calls, to be looked at for failures */
-};
-
-static uint32_t group_of(struct maker *maker, struct gt_memory_group group)
-{
-	const size_t number = gt_index_add(maker->groups, &group);
-
-	if (number == maker->shown->groups.count)
-		*gt_array_push(&maker->shown->groups) = group;
-	return (uint32_t)number;
-}
-
-static uint32_t add_line(struct gt_memory_shown *shown, const struct gt_memory_line *line)
-{
-	*gt_array_push(&shown->lines) = *line;
-	return (uint32_t)shown->lines.count - 1;
-}
-
-/* The line of that kind of a group, a new one where it has none. */
-static uint32_t line_of(struct gt_memory_shown *shown, uint32_t group, enum gt_memory_line_kind is,
-                        gt_count kind)
-{
-	for (uint32_t i = 0; i < shown->lines.count; i++) {
-		const struct gt_memory_line *line = &shown->lines.rows[i];
-
-		if (line->group == group && line->is == is && line->kind == kind)
-			return i;
-	}
-	return add_line(shown, &(struct gt_memory_line){
-				       .is = is, .group = group, .kind = kind, .counter = GT_NONE});
-}
-
-static bool is_of_host(gt_count kind, gt_id device)
-{
-	const enum gt_memory_space space = gt_memory_space(kind);
-
-	return space == GT_MEMORY_SPACE_HOST || space == GT_MEMORY_SPACE_REGISTERED ||
-	       ((kind == GT_MEMORY_CALL_CREATE || kind == GT_MEMORY_CALL_ALLOCATE_ORDERED) &&
-	        device == GT_NONE);
-}
-
-static gt_id known_device(const struct gt_trace *trace, gt_id device)
-{
-	return device < trace->devices.count ? device : GT_NONE;
-}
-
-static struct gt_memory_group group_of_kind(const struct gt_trace *trace, gt_id process,
-                                            gt_id device, gt_count kind)
-{
-	const bool is_host = is_of_host(kind, device);
-
-	return (struct gt_memory_group){
-		.process = process,
-		.device = is_host ? GT_NONE : known_device(trace, device),
-		.pool = GT_NONE,
-		.is_host = is_host,
-	};
-}
-
-static struct gt_memory_group group_of_pool(const struct gt_trace *trace, gt_id row)
-{
-	const struct gt_pool *pool = &trace->pools.rows[row];
-
-	return (struct gt_memory_group){
-		.process = pool->process,
-		.device = known_device(trace, pool->device),
-		.pool = row,
-		.is_host = pool->device == GT_NONE,
-	};
-}
-
-/* Whether memory of a kind is part of what is in use of its GPU, or of the host. */
-static bool is_counted(const struct gt_memory_holder *holder)
-{
-	const struct gt_allocation row = {
-		.device = holder->device, .kind = holder->kind, .handle = 1};
-
-	return gt_memory_is_on_device(&row) || gt_memory_owner(&row) == GT_MEMORY_OF_HOST;
-}
-
-/* Addresses that are reserved and what is mapped there are other names of memory, not more of it. */
-static bool has_line(gt_count kind)
-{
-	switch (gt_memory_space(kind)) {
-	case GT_MEMORY_SPACE_POINTER:
-	case GT_MEMORY_SPACE_HOST:
-	case GT_MEMORY_SPACE_REGISTERED:
-	case GT_MEMORY_SPACE_IMPORTED:
-	case GT_MEMORY_SPACE_ARRAY:
-	case GT_MEMORY_SPACE_EXTERNAL:
-		return true;
-	case GT_MEMORY_SPACE_HANDLE:
-		return kind != GT_MEMORY_CALL_RETAIN && kind != GT_MEMORY_CALL_CREATE_MULTICAST;
-	case GT_MEMORY_SPACE_NONE:
-	case GT_MEMORY_SPACE_ADDRESSES:
-	case GT_MEMORY_SPACE_MAPPING:
-	case GT_MEMORY_SPACE_POOL:
-		break;
-	}
-	return false;
-}
-
-static struct part part_of(struct maker *maker, const struct gt_memory_holder *holder)
-{
-	struct gt_memory_shown *shown = maker->shown;
-	struct part part = {.total = GT_NONE, .line = GT_NONE};
-
-	if (holder->pool < maker->trace->pools.count) {
-		part.group = group_of(maker, group_of_pool(maker->trace, holder->pool));
-		part.total = line_of(shown, part.group, GT_MEMORY_LINE_BLOCKS, 0);
-		return part;
-	}
-	part.group = group_of(maker, group_of_kind(maker->trace, holder->process, holder->device,
-	                                           holder->kind));
-	if (is_counted(holder)) {
-		part.total = line_of(shown, part.group, GT_MEMORY_LINE_TOTAL, 0);
-		part.line = line_of(shown, part.group, GT_MEMORY_LINE_PART, holder->kind);
-	} else if (has_line(holder->kind)) {
-		part.line = line_of(shown, part.group, GT_MEMORY_LINE_APART, holder->kind);
-	}
-	return part;
-}
-
-static void find_parts(struct maker *maker)
-{
-	const size_t count = maker->use.holders.count;
-
-	maker->parts = gt_allocate((count + 1) * sizeof(*maker->parts));
-	for (size_t i = 0; i < count; i++)
-		maker->parts[i] = part_of(maker, &maker->use.holders.rows[i]);
-}
-
-/* The group that a call is about which failed. */
-static uint32_t group_of_call(struct maker *maker, const struct gt_memory_call *call)
-{
-	const struct gt_trace *trace = maker->trace;
-	gt_id device = call->place;
-
-	if (device == GT_NONE && call->context < trace->contexts.count)
-		device = trace->contexts.rows[call->context].device;
-	return group_of(maker, group_of_kind(trace, trace->threads.rows[call->thread].process,
-	                                     device, call->kind));
-}
-
-static bool failed(const struct gt_trace *trace, const struct gt_memory_call *call)
-{
-	return call->result != 0 && !(call->flags & GT_UNFINISHED) &&
-	       call->thread < trace->threads.count;
-}
-
-/* The samples of what a pool says of itself; NULL: it is about no pool, or has none. */
-static const struct gt_series *series_of(const struct gt_trace *trace,
-                                         const struct gt_counter *counter)
-{
-	const struct gt_series *series =
-		counter->series < trace->series.count ? &trace->series.rows[counter->series] : NULL;
-
-	return series && counter->place < series->column_count &&
-	                       counter->pool < trace->pools.count &&
-	                       counter->kind != GT_COUNTER_MASK
-	               ? series
-	               : NULL;
-}
-
-/* Groups are all known before the first step: what is known of each lies in arrays. */
-static void find_other_groups(struct maker *maker)
-{
-	gt_array_each(const struct gt_counter, counter, &maker->trace->counters)
-		if (series_of(maker->trace, counter))
-			(void)group_of(maker, group_of_pool(maker->trace, counter->pool));
-	gt_array_each(const struct gt_memory_call, call, &maker->trace->memory_calls)
-		if (failed(maker->trace, call))
-			(void)group_of_call(maker, call);
-}
-
-static void forget_use(struct maker *maker)
+static void forget_use(struct gt_memory_maker *maker)
 {
 	for (size_t i = 0; i < maker->shown->groups.count; i++)
 		maker->in_use[i] = (struct gt_memory_in_use){0};
@@ -217,9 +22,9 @@ static void change(uint64_t *bytes, const struct gt_memory_step *step)
 }
 
 /* Memory of the group and the line after a step. */
-static void follow(struct maker *maker, const struct gt_memory_step *step)
+static void follow(struct gt_memory_maker *maker, const struct gt_memory_step *step)
 {
-	const struct part *part = &maker->parts[step->holder];
+	const struct gt_memory_part *part = &maker->parts[step->holder];
 	struct gt_memory_in_use *in_use = &maker->in_use[part->group];
 
 	if (part->line != GT_NONE)
@@ -232,14 +37,14 @@ static void follow(struct maker *maker, const struct gt_memory_step *step)
 }
 
 /* How often each line changes, and when most was in use. */
-static void look(struct maker *maker)
+static void look(struct gt_memory_maker *maker)
 {
 	struct gt_memory_shown *shown = maker->shown;
 	struct gt_memory_step step;
 
 	forget_use(maker);
 	while (gt_memory_use_next(&maker->use, &step)) {
-		const struct part *part = &maker->parts[step.holder];
+		const struct gt_memory_part *part = &maker->parts[step.holder];
 		const struct gt_memory_in_use *in_use = &maker->in_use[part->group];
 
 		follow(maker, &step);
@@ -257,7 +62,7 @@ static bool is_in_view(const struct gt_view *view, gt_time time_ns)
 	return time_ns >= view->start_ns && time_ns <= view->end_ns;
 }
 
-static struct gt_memory_span finish_span(const struct maker *maker, uint32_t holder,
+static struct gt_memory_span finish_span(const struct gt_memory_maker *maker, uint32_t holder,
                                          struct gt_memory_span span)
 {
 	const struct gt_view *view = maker->view;
@@ -270,7 +75,7 @@ static struct gt_memory_span finish_span(const struct maker *maker, uint32_t hol
 
 static struct gt_memory_span span_of_allocation(const void *context, gt_id row)
 {
-	const struct maker *maker = context;
+	const struct gt_memory_maker *maker = context;
 	const struct gt_allocation *allocation = &maker->trace->allocations.rows[row];
 	const bool ended = !(allocation->flags & GT_UNFINISHED);
 
@@ -284,7 +89,7 @@ static struct gt_memory_span span_of_allocation(const void *context, gt_id row)
 
 static struct gt_memory_span span_of_block(const void *context, gt_id row)
 {
-	const struct maker *maker = context;
+	const struct gt_memory_maker *maker = context;
 	const struct gt_pool_block *block = &maker->trace->pool_blocks.rows[row];
 	const bool ended = !(block->flags & GT_UNFINISHED);
 
@@ -298,7 +103,7 @@ static struct gt_memory_span span_of_block(const void *context, gt_id row)
 			   });
 }
 
-static struct gt_memory_mark *add_mark(struct maker *maker, enum gt_memory_mark_kind is,
+static struct gt_memory_mark *add_mark(struct gt_memory_maker *maker, enum gt_memory_mark_kind is,
                                        gt_time time_ns, uint32_t group, gt_id row)
 {
 	struct gt_memory_mark *mark = gt_array_push(&maker->shown->marks);
@@ -313,7 +118,7 @@ static struct gt_memory_mark *add_mark(struct maker *maker, enum gt_memory_mark_
 	return mark;
 }
 
-static void mark_failures(struct maker *maker, gt_time before_ns)
+static void mark_failures(struct gt_memory_maker *maker, gt_time before_ns)
 {
 	const struct gt_trace *trace = maker->trace;
 
@@ -322,14 +127,16 @@ static void mark_failures(struct maker *maker, gt_time before_ns)
 
 		if (call->start_ns >= before_ns)
 			break;
-		if (failed(trace, call) && is_in_view(maker->view, call->start_ns))
+		if (gt_memory_has_failed(trace, call) && is_in_view(maker->view, call->start_ns))
 			(void)add_mark(maker, GT_MEMORY_MARK_FAILED, call->start_ns,
-			               group_of_call(maker, call), (gt_id)maker->next_call);
+			               gt_memory_group_of_call(maker, call),
+			               (gt_id)maker->next_call);
 	}
 }
 
 /* Memory that was there before the window begins with it, and has no mark there. */
-static void mark_row(struct maker *maker, const struct gt_memory_step *step, bool is_block)
+static void mark_row(struct gt_memory_maker *maker, const struct gt_memory_step *step,
+                     bool is_block)
 {
 	const struct gt_memory_span span =
 		(is_block ? span_of_block : span_of_allocation)(maker, step->row);
@@ -345,7 +152,7 @@ static void mark_row(struct maker *maker, const struct gt_memory_step *step, boo
 	                                               : 0;
 }
 
-static void add_marks(struct maker *maker, const struct gt_memory_step *step)
+static void add_marks(struct gt_memory_maker *maker, const struct gt_memory_step *step)
 {
 	const uint32_t group = maker->parts[step->holder].group;
 	const bool is_block = maker->use.holders.rows[step->holder].pool != GT_NONE;
@@ -360,7 +167,7 @@ static void add_marks(struct maker *maker, const struct gt_memory_step *step)
 	(void)add_mark(maker, GT_MEMORY_MARK_PEAK, step->time_ns, group, GT_NONE);
 }
 
-static void put(struct maker *maker, uint32_t number, gt_time time_ns, double value)
+static void put(struct gt_memory_maker *maker, uint32_t number, gt_time time_ns, double value)
 {
 	struct gt_memory_line *line = &maker->shown->lines.rows[number];
 
@@ -369,9 +176,9 @@ static void put(struct maker *maker, uint32_t number, gt_time time_ns, double va
 	gt_thinned_add(&line->values, time_ns, value);
 }
 
-static void put_lines(struct maker *maker, const struct gt_memory_step *step)
+static void put_lines(struct gt_memory_maker *maker, const struct gt_memory_step *step)
 {
-	const struct part *part = &maker->parts[step->holder];
+	const struct gt_memory_part *part = &maker->parts[step->holder];
 
 	if (part->total != GT_NONE)
 		put(maker, part->total, step->time_ns, (double)maker->in_use[part->group].bytes);
@@ -380,7 +187,7 @@ static void put_lines(struct maker *maker, const struct gt_memory_step *step)
 }
 
 /* Nothing was in use before the first step. */
-static void begin_lines(struct maker *maker)
+static void begin_lines(struct gt_memory_maker *maker)
 {
 	const struct gt_view *view = maker->view;
 
@@ -391,7 +198,7 @@ static void begin_lines(struct maker *maker)
 }
 
 /* The memory of a process is gone with it. */
-static void end_lines(struct maker *maker)
+static void end_lines(struct gt_memory_maker *maker)
 {
 	const struct gt_trace *trace = maker->trace;
 
@@ -408,7 +215,7 @@ static void end_lines(struct maker *maker)
 	}
 }
 
-static void draw(struct maker *maker)
+static void draw(struct gt_memory_maker *maker)
 {
 	struct gt_memory_step step;
 
@@ -426,7 +233,7 @@ static void draw(struct maker *maker)
 }
 
 /* Peak of a pool whose blocks are not known; there are few, and marks stay in order. */
-static void mark_sampled_peak(struct maker *maker, uint32_t group)
+static void mark_sampled_peak(struct gt_memory_maker *maker, uint32_t group)
 {
 	struct gt_memory_shown *shown = maker->shown;
 	const struct gt_memory_in_use *peak = &shown->peaks[group];
@@ -445,19 +252,20 @@ static void mark_sampled_peak(struct maker *maker, uint32_t group)
 	}
 }
 
-static void add_counter(struct maker *maker, gt_id row, const struct gt_series *series)
+static void add_counter(struct gt_memory_maker *maker, gt_id row, const struct gt_series *series)
 {
 	const struct gt_trace *trace = maker->trace;
 	const struct gt_counter *counter = &trace->counters.rows[row];
 	const double *values = series->columns[counter->place];
-	const uint32_t group = group_of(maker, group_of_pool(trace, counter->pool));
+	const uint32_t group =
+		gt_memory_maker_group(maker, gt_memory_group_of_pool(trace, counter->pool));
 	const bool has_peak = maker->shown->peaks[group].bytes > 0 ||
 	                      !gt_memory_counter_is_in_use(gt_trace_text(trace, counter->name));
-	const uint32_t number =
-		add_line(maker->shown, &(struct gt_memory_line){.is = GT_MEMORY_LINE_COUNTER,
-	                                                        .group = group,
-	                                                        .counter = row,
-	                                                        .changes = series->count});
+	const uint32_t number = gt_memory_add_line(
+		maker->shown, &(struct gt_memory_line){.is = GT_MEMORY_LINE_COUNTER,
+	                                               .group = group,
+	                                               .counter = row,
+	                                               .changes = series->count});
 
 	gt_thinned_init(&maker->shown->lines.rows[number].values, maker->view->start_ns,
 	                maker->view->end_ns, series->count);
@@ -475,12 +283,13 @@ static void add_counter(struct maker *maker, gt_id row, const struct gt_series *
 		mark_sampled_peak(maker, group);
 }
 
-static void add_counters(struct maker *maker)
+static void add_counters(struct gt_memory_maker *maker)
 {
 	const struct gt_trace *trace = maker->trace;
 
 	for (gt_id i = 0; i < trace->counters.count; i++) {
-		const struct gt_series *series = series_of(trace, &trace->counters.rows[i]);
+		const struct gt_series *series =
+			gt_memory_series_of(trace, &trace->counters.rows[i]);
 
 		if (series &&
 		    gt_memory_counter_has_line(gt_trace_text(trace, trace->counters.rows[i].name)))
@@ -523,7 +332,7 @@ static void find_twins(struct gt_memory_shown *shown)
 	gt_index_free(known);
 }
 
-static void allocate(struct maker *maker)
+static void allocate(struct gt_memory_maker *maker)
 {
 	const size_t count = maker->shown->groups.count + 1;
 
@@ -541,13 +350,13 @@ bool gt_memory_is_known(const struct gt_trace *trace)
 
 void gt_memory_shown_init(struct gt_memory_shown *shown, const struct gt_view *view)
 {
-	struct maker maker = {.shown = shown, .view = view, .trace = view->trace};
+	struct gt_memory_maker maker = {.shown = shown, .view = view, .trace = view->trace};
 
 	*shown = (struct gt_memory_shown){.trace = view->trace};
 	maker.groups = gt_index_new(sizeof(struct gt_memory_group));
 	gt_memory_use_init(&maker.use, view);
-	find_parts(&maker);
-	find_other_groups(&maker);
+	gt_memory_find_parts(&maker);
+	gt_memory_find_other_groups(&maker);
 	allocate(&maker);
 	find_twins(shown);
 	look(&maker);

@@ -7,95 +7,31 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/bundle/bundle.h"
-#include "replay/compare/compare.h"
 #include "replay/gpu/gpu.h"
+#include "replay/measure/sectors.h"
+#include "replay/measure/work_runs.h"
 #include "replay/memory/restored.h"
 #include "replay/steps/steps.h"
 #include "replay/tune/variant.h"
 #include "replay/types/options.h"
-#include "replay/types/role.h"
-
-enum {
-	SECTOR = 32,       /* bytes that are looked at together: of the GPU's memory */
-	HOLE_SECTORS = 8,  /* unchanged ones between two changed ones belong to their part */
-	MOST_PARTS = 8,    /* of one memory; of more, those that are near become one */
-	LEAST_HALF = 4096, /* bytes of half a part that is still asked alone */
-	MOST_RUNS = 64,    /* that show something */
-};
-
-#define MOST_NS INT64_C(5000000000) /* after so long no further run is made to show something */
 
 /* A run over other bytes that takes so much longer than the first one does not end. */
 #define POISON_TIMES    1000
 #define POISON_LEAST_NS INT64_C(2000000000)
 
-/* So many of a thousand sectors that the first run changed may stay, where as much is changed. */
-enum { MISSING_PER_MILLE = 1 };
-
-static size_t memory_count(const struct gt_work *work)
+size_t gt_work_memory_count(const struct gt_work *work)
 {
 	return work->steps->bundle->memory.count;
 }
 
-static size_t size_of(const struct gt_work *work, size_t number)
+size_t gt_work_memory_size(const struct gt_work *work, size_t number)
 {
 	return work->steps->bundle->memory.rows[number].size;
 }
 
-static bool is_array(const struct gt_work *work, size_t number)
+bool gt_work_is_array(const struct gt_work *work, size_t number)
 {
 	return work->steps->bundle->memory.rows[number].kind == GT_BUNDLE_MEMORY_array;
-}
-
-/* ---- sectors ---- */
-
-static size_t sectors_in(uint64_t bytes)
-{
-	return (size_t)((bytes + SECTOR - 1) / SECTOR);
-}
-
-static bool sector_differs(const uint8_t *one, const uint8_t *other, size_t sector, size_t size)
-{
-	const size_t at = sector * SECTOR;
-	const size_t length = size - at < SECTOR ? size - at : SECTOR;
-
-	return memcmp(one + at, other + at, length) != 0;
-}
-
-/* Comparison of the sectors that the first run changed. */
-struct compared {
-	size_t changed; /* by the first run */
-	size_t missing; /* of these, not by the other one */
-	size_t other;   /* changed into something else, or changed here alone */
-};
-
-static struct compared compare(const struct gt_work_memory *memory, const uint8_t *got, size_t size)
-{
-	struct compared found = {0};
-
-	for (size_t i = 0; i < sectors_in(size); i++) {
-		const bool changed = sector_differs(memory->before, memory->after, i, size);
-
-		found.changed += changed;
-		if (!sector_differs(memory->after, got, i, size))
-			continue;
-		if (changed && !sector_differs(memory->before, got, i, size))
-			found.missing++;
-		else
-			found.other++;
-	}
-	return found;
-}
-
-/*
- * Where all else is as the first run wrote it, each sector that is not written is less work. Where
- * runs differ anyway, a sector may come out as it was before by chance: a tenth of them does not.
- */
-static bool is_less(const struct compared *compared)
-{
-	return (compared->missing > 0 && compared->other == 0) ||
-	       10 * compared->missing > compared->changed;
 }
 
 __attribute__((format(printf, 2, 3))) static void doubt(struct gt_work *work, const char *format,
@@ -111,16 +47,16 @@ __attribute__((format(printf, 2, 3))) static void doubt(struct gt_work *work, co
 }
 
 static void doubt_less(struct gt_work *work, const char *which, size_t number,
-                       const struct compared *compared)
+                       const struct gt_sectors_compared *compared)
 {
 	doubt(work,
 	      "%s wrote less than the first one: %zu of %zu bytes of memory %zu are as before it",
-	      which, compared->missing * SECTOR, compared->changed * SECTOR, number);
+	      which, compared->missing * GT_SECTOR, compared->changed * GT_SECTOR, number);
 }
 
 /* ---- runs ---- */
 
-static int finish(struct gt_work *work, int64_t most_ns, struct gt_error *err)
+int gt_work_finish(struct gt_work *work, int64_t most_ns, struct gt_error *err)
 {
 	int result;
 
@@ -133,7 +69,7 @@ static int finish(struct gt_work *work, int64_t most_ns, struct gt_error *err)
 	                   : gt_gpu_wait(work->steps->gpu, err);
 }
 
-static int reset(const struct gt_work *work, struct gt_error *err)
+int gt_work_reset(const struct gt_work *work, struct gt_error *err)
 {
 	const int result = gt_restored_reset(work->restored, err);
 
@@ -143,11 +79,11 @@ static int reset(const struct gt_work *work, struct gt_error *err)
 /* From recorded memory. Work never seen to end may not. */
 static int run_first(struct gt_work *work, struct gt_error *err)
 {
-	int result = reset(work, err);
+	int result = gt_work_reset(work, err);
 	const int64_t begun_ns = gt_gpu_now_ns();
 
 	if (result == 0)
-		result = finish(work, work->options->most_run_ns, err);
+		result = gt_work_finish(work, work->options->most_run_ns, err);
 	work->run_ns = gt_gpu_now_ns() - begun_ns;
 	work->most_ns = POISON_TIMES * work->run_ns;
 	if (work->most_ns < POISON_LEAST_NS)
@@ -168,7 +104,7 @@ static bool may_change(const struct gt_work *work, size_t number)
 static int find_changed(struct gt_work *work, size_t number, struct gt_error *err)
 {
 	struct gt_work_memory *memory = &work->memory[number];
-	const size_t size = size_of(work, number);
+	const size_t size = gt_work_memory_size(work, number);
 	uint8_t *before;
 	uint8_t *after;
 	int result;
@@ -193,15 +129,15 @@ static int find_changed(struct gt_work *work, size_t number, struct gt_error *er
 static int compare_second(struct gt_work *work, size_t number, struct gt_error *err)
 {
 	struct gt_work_memory *memory = &work->memory[number];
-	const size_t size = size_of(work, number);
+	const size_t size = gt_work_memory_size(work, number);
 	uint8_t *got = gt_allocate(size + 1);
 	const int result = gt_restored_get(work->restored, number, got, err);
 
 	if (result == 0 && memcmp(memory->after, got, size) != 0) {
-		const struct compared compared = compare(memory, got, size);
+		const struct gt_sectors_compared compared = gt_sectors_compare(memory, got, size);
 
 		memory->varies = true;
-		if (is_less(&compared))
+		if (gt_sectors_are_less(&compared))
 			doubt_less(work, "a second run from the same memory", number, &compared);
 	}
 	free(got);
@@ -220,13 +156,13 @@ int gt_work_open(struct gt_work *work, struct gt_steps *steps, struct gt_restore
 		.memory = gt_allocate_zeroed(steps->bundle->memory.count, sizeof(*work->memory)),
 	};
 	result = run_first(work, err);
-	for (size_t i = 0; result == 0 && i < memory_count(work); i++)
+	for (size_t i = 0; result == 0 && i < gt_work_memory_count(work); i++)
 		result = find_changed(work, i, err);
 	if (result == 0)
-		result = reset(work, err);
+		result = gt_work_reset(work, err);
 	if (result == 0)
-		result = finish(work, options->most_run_ns, err);
-	for (size_t i = 0; result == 0 && i < memory_count(work); i++)
+		result = gt_work_finish(work, options->most_run_ns, err);
+	for (size_t i = 0; result == 0 && i < gt_work_memory_count(work); i++)
 		if (work->memory[i].after)
 			result = compare_second(work, i, err);
 	return result;
@@ -234,80 +170,13 @@ int gt_work_open(struct gt_work *work, struct gt_steps *steps, struct gt_restore
 
 void gt_work_close(struct gt_work *work)
 {
-	for (size_t i = 0; work->memory && i < memory_count(work); i++) {
+	for (size_t i = 0; work->memory && i < gt_work_memory_count(work); i++) {
 		free(work->memory[i].before);
 		free(work->memory[i].after);
 	}
 	free(work->memory);
 	gt_array_release(&work->parts);
 	*work = (struct gt_work){0};
-}
-
-/* ---- parts ---- */
-
-/* The changed part that begins at that sector or behind it; false: there is none. */
-static bool next_part(const struct gt_work *work, size_t number, size_t holes, size_t *sector,
-                      struct gt_work_part *part)
-{
-	const struct gt_work_memory *memory = &work->memory[number];
-	const size_t size = size_of(work, number);
-	size_t first = *sector;
-	size_t last;
-
-	while (first < sectors_in(size) &&
-	       !sector_differs(memory->before, memory->after, first, size))
-		first++;
-	if (first >= sectors_in(size))
-		return false;
-	last = first;
-	for (size_t i = first + 1; i < sectors_in(size) && i - last <= holes + 1; i++)
-		if (sector_differs(memory->before, memory->after, i, size))
-			last = i;
-	*sector = last + 1;
-	*part = (struct gt_work_part){
-		.memory = (uint32_t)number,
-		.offset = first * SECTOR,
-		.bytes = (last + 1) * SECTOR < size ? (last + 1 - first) * SECTOR
-	                                            : size - first * SECTOR,
-	};
-	return true;
-}
-
-/* More than MOST_PARTS are not counted. */
-static size_t count_parts(const struct gt_work *work, size_t number, size_t holes)
-{
-	struct gt_work_part part;
-	size_t sector = 0;
-	size_t count = 0;
-
-	while (count <= MOST_PARTS && next_part(work, number, holes, &sector, &part))
-		count++;
-	return count;
-}
-
-/* Arrays are restored whole; where runs differ nobody knows what the next one changes. */
-static void add_parts(struct gt_work *work, size_t number)
-{
-	struct gt_work_part part = {.memory = (uint32_t)number, .bytes = size_of(work, number)};
-	size_t holes = HOLE_SECTORS;
-	size_t sector = 0;
-
-	if (is_array(work, number) || work->memory[number].varies) {
-		*gt_array_push(&work->parts) = part;
-		return;
-	}
-	while (count_parts(work, number, holes) > MOST_PARTS)
-		holes *= 4;
-	while (next_part(work, number, holes, &sector, &part))
-		*gt_array_push(&work->parts) = part;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	const struct gt_work_part *left = a;
-	const struct gt_work_part *right = b;
-
-	return (left->bytes > right->bytes) - (left->bytes < right->bytes);
 }
 
 uint64_t gt_work_bytes(const struct gt_work *work, bool left)
@@ -348,303 +217,13 @@ size_t gt_work_copies(const struct gt_work *work)
 
 /* ---- what need not be restored ---- */
 
-static bool may_run(const struct gt_work *work)
-{
-	return work->runs < MOST_RUNS && gt_gpu_now_ns() - work->begun_ns < MOST_NS;
-}
-
-/* Addresses and handles would lead anywhere. */
-static bool can_be_asked(const struct gt_work *work, const struct gt_work_part *part)
-{
-	const struct gt_bundle_memory *memory = &work->steps->bundle->memory.rows[part->memory];
-
-	return !is_array(work, part->memory) && !work->memory[part->memory].varies &&
-	       !memory->pointers && !memory->handles;
-}
-
-/* Puts the bytes that a run left there, or other ones. */
-static int put(const struct gt_work *work, const struct gt_work_part *part, bool poison,
-               struct gt_error *err)
-{
-	const uint8_t *after = work->memory[part->memory].after + part->offset;
-	uint8_t *bytes = gt_allocate(part->bytes + 1);
-	int result;
-
-	if (poison)
-		gt_poison(after, bytes, part->bytes);
-	else
-		memcpy(bytes, after, part->bytes);
-	result = gt_restored_put_part(work->restored, part->memory, part->offset, bytes,
-	                              part->bytes, err);
-	free(bytes);
-	return result;
-}
-
-/* Bytes of a part that nobody writes hold what was put there: that is as it should be. */
-static void forget_holes(const struct gt_work *work, const struct gt_work_part *part, uint8_t *got)
-{
-	const struct gt_work_memory *memory = &work->memory[part->memory];
-	uint8_t *poison = gt_allocate(part->bytes + 1);
-
-	gt_poison(memory->after + part->offset, poison, part->bytes);
-	for (uint64_t i = 0; i < part->bytes; i++) {
-		const uint64_t at = part->offset + i;
-
-		if (got[at] == poison[i] && memory->before[at] == memory->after[at])
-			got[at] = memory->after[at];
-	}
-	free(poison);
-}
-
-/* Parts that are looked at together. */
-struct asked {
-	const struct gt_work_part *parts;
-	size_t count;
-};
-
-/* Whether the run left in that memory what the first one did. */
-static int is_same(const struct gt_work *work, size_t number, const struct asked *asked, bool *same,
-                   struct gt_error *err)
-{
-	const struct gt_work_memory *memory = &work->memory[number];
-	const size_t size = size_of(work, number);
-	uint8_t *got;
-	int result;
-
-	if (!memory->after || memory->varies)
-		return 0;
-	got = gt_allocate(size + 1);
-	result = gt_restored_get(work->restored, number, got, err);
-	for (size_t i = 0; result == 0 && i < asked->count; i++)
-		if (asked->parts[i].memory == number)
-			forget_holes(work, &asked->parts[i], got);
-	if (result == 0 && memcmp(memory->after, got, size) != 0)
-		*same = false;
-	free(got);
-	return result;
-}
-
-/* A kernel may do anything with bytes that it did not find in the program. */
-static int finish_over(struct gt_work *work, struct gt_error *err)
-{
-	const int result = finish(work, work->most_ns, err);
-
-	if (result < 0 && work->options->roles)
-		work->options->roles->unproven = true;
-	return result;
-}
-
-/* Whether the same comes out over such bytes in these parts, all else being as recorded. */
-static int try_over(struct gt_work *work, const struct asked *asked, bool poison, bool *same,
-                    struct gt_error *err)
-{
-	int result = reset(work, err);
-
-	*same = true;
-	work->runs++;
-	for (size_t i = 0; result == 0 && i < asked->count; i++)
-		result = put(work, &asked->parts[i], poison, err);
-	if (result < 0)
-		return result;
-	result = finish_over(work, err);
-	for (size_t i = 0; result == 0 && i < memory_count(work); i++)
-		result = is_same(work, i, asked, same, err);
-	return result;
-}
-
-/*
- * First what a run left there, which is what runs that follow each other find: most of what is read
- * gives something else then, and is never asked over other bytes, which may make the GPU fail.
- */
-static int ask(struct gt_work *work, const struct asked *asked, bool *same, struct gt_error *err)
-{
-	int result;
-
-	*same = false;
-	if (!may_run(work))
-		return 0;
-	result = try_over(work, asked, false, same, err);
-	if (result == 0 && *same && work->over_poison)
-		result = try_over(work, asked, true, same, err);
-	return result;
-}
-
-static void settle(struct gt_work *work, const struct asked *asked, bool left)
-{
-	for (size_t i = 0; i < asked->count; i++) {
-		struct gt_work_part *part = gt_array_push(&work->parts);
-
-		*part = asked->parts[i];
-		part->left = left;
-	}
-}
-
-/*
- * Halves a part that makes a difference as a whole: a counter may lie at the end of an output.
- * Where it is in both halves, all of the part is state.
- */
-static int halve(struct gt_work *work, struct gt_work_part part, struct gt_error *err)
-{
-	int result = 0;
-
-	while (result == 0 && part.bytes >= (uint64_t)2 * LEAST_HALF) {
-		const uint64_t half = sectors_in(part.bytes) / 2 * SECTOR;
-		struct gt_work_part halves[2] = {part, part};
-		bool same[2] = {false, false};
-
-		halves[0].bytes = half;
-		halves[1].offset += half;
-		halves[1].bytes -= half;
-		for (size_t i = 0; result == 0 && i < 2; i++)
-			result = ask(work, &(struct asked){&halves[i], 1}, &same[i], err);
-		if (result < 0 || same[0] == same[1])
-			break;
-		settle(work, &(struct asked){&halves[same[0] ? 0 : 1], 1}, true);
-		part = halves[same[0] ? 1 : 0];
-	}
-	settle(work, &(struct asked){&part, 1}, false);
-	return result;
-}
-
-/* All of them together, then in halves. */
-static int divide(struct gt_work *work, struct asked asked,
-                  struct gt_error *err) // NOLINT(misc-no-recursion)
-{
-	const size_t half = asked.count / 2;
-	bool same = false;
-	int result;
-
-	if (asked.count == 0)
-		return 0;
-	result = ask(work, &asked, &same, err);
-	if (result < 0 || same || !may_run(work)) {
-		settle(work, &asked, same);
-		return result;
-	}
-	if (asked.count == 1)
-		return halve(work, asked.parts[0], err);
-	result = divide(work, (struct asked){asked.parts, half}, err);
-	if (result == 0)
-		result = divide(work, (struct asked){asked.parts + half, asked.count - half}, err);
-	return result;
-}
-
-/* ---- what is changed as much again ---- */
-
-/* Sectors of the part that the first run changed, and of these those that are the same in both. */
-static struct compared count_unchanged(const struct gt_work *work, const struct gt_work_part *part,
-                                       const uint8_t *found, const uint8_t *left)
-{
-	const struct gt_work_memory *memory = &work->memory[part->memory];
-	const size_t size = size_of(work, part->memory);
-	struct compared counted = {0};
-
-	for (size_t i = part->offset / SECTOR; i < sectors_in(part->offset + part->bytes); i++) {
-		if (!sector_differs(memory->before, memory->after, i, size))
-			continue;
-		counted.changed++;
-		counted.missing += !sector_differs(found, left, i, size);
-	}
-	return counted;
-}
-
-/* For a part that makes a difference: whether a run over what one left there changes as much. */
-static int try_again_over(struct gt_work *work, struct gt_work_part *part, struct gt_error *err)
-{
-	const size_t size = size_of(work, part->memory);
-	uint8_t *found = gt_allocate(size + 1);
-	uint8_t *left = gt_allocate(size + 1);
-	int result = reset(work, err);
-
-	work->runs++;
-	if (result == 0)
-		result = finish(work, 0, err);
-	part->left = true;
-	if (result == 0)
-		result = gt_work_restore(work, err);
-	part->left = false;
-	if (result == 0)
-		result = gt_restored_get(work->restored, part->memory, found, err);
-	if (result == 0)
-		result = finish_over(work, err);
-	if (result == 0)
-		result = gt_restored_get(work->restored, part->memory, left, err);
-	if (result == 0) {
-		const struct compared counted = count_unchanged(work, part, found, left);
-
-		part->left = part->by_time =
-			counted.missing * 1000 <= counted.changed * MISSING_PER_MILLE;
-	}
-	free(found);
-	free(left);
-	return result;
-}
-
-/* Parts that are asked, out of the others: the smallest are restored, be they asked or not. */
-static size_t take_asked(struct gt_work *work, uint64_t small_bytes, struct gt_work_part *asked)
-{
-	uint64_t small = 0;
-	size_t restored = 0;
-	size_t count = 0;
-
-	for (size_t i = 0; i < work->parts.count; i++) {
-		const struct gt_work_part part = work->parts.rows[i];
-
-		small += part.bytes;
-		if (small > small_bytes && can_be_asked(work, &part))
-			asked[count++] = part;
-		else
-			work->parts.rows[restored++] = part;
-	}
-	work->parts.count = restored;
-	return count;
-}
-
-static int try_all_again(struct gt_work *work, uint64_t small_bytes, struct gt_error *err)
-{
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < work->parts.count; i++) {
-		struct gt_work_part *part = &work->parts.rows[i];
-
-		if (!part->left && part->bytes > small_bytes && !is_array(work, part->memory) &&
-		    may_run(work))
-			result = try_again_over(work, part, err);
-	}
-	return result;
-}
-
-int gt_work_choose(struct gt_work *work, uint64_t small_bytes, bool over_poison,
-                   struct gt_error *err)
-{
-	struct gt_work_part *asked;
-	size_t count;
-	int result;
-
-	work->parts.count = 0;
-	work->begun_ns = gt_gpu_now_ns();
-	work->runs = 0;
-	work->over_poison = over_poison;
-	for (size_t i = 0; i < memory_count(work); i++)
-		if (work->memory[i].after)
-			add_parts(work, i);
-	if (work->parts.count == 0)
-		return 0;
-	qsort(work->parts.rows, work->parts.count, sizeof(*work->parts.rows), by_bytes);
-	asked = gt_allocate((work->parts.count + 1) * sizeof(*asked));
-	count = take_asked(work, small_bytes, asked);
-	result = divide(work, (struct asked){asked, count}, err);
-	free(asked);
-	return result < 0 ? result : try_all_again(work, small_bytes, err);
-}
-
 /* ---- afterwards ---- */
 
 /* Checks what the last run left, but for what it may have left alone. */
 static int check_last(struct gt_work *work, size_t number, struct gt_error *err)
 {
 	const struct gt_work_memory *memory = &work->memory[number];
-	const size_t size = size_of(work, number);
+	const size_t size = gt_work_memory_size(work, number);
 	uint8_t *got = gt_allocate(size + 1);
 	const int result = gt_restored_get(work->restored, number, got, err);
 
@@ -652,9 +231,9 @@ static int check_last(struct gt_work *work, size_t number, struct gt_error *err)
 		if (part->memory == number && part->left)
 			memcpy(got + part->offset, memory->after + part->offset, part->bytes);
 	if (result == 0 && memcmp(memory->after, got, size) != 0) {
-		const struct compared compared = compare(memory, got, size);
+		const struct gt_sectors_compared compared = gt_sectors_compare(memory, got, size);
 
-		if (is_less(&compared))
+		if (gt_sectors_are_less(&compared))
 			doubt_less(work, "the last timed run", number, &compared);
 	}
 	free(got);
@@ -665,7 +244,7 @@ static int check_last(struct gt_work *work, size_t number, struct gt_error *err)
 static int check_left(struct gt_work *work, struct gt_error *err)
 {
 	struct gt_work_part *parts = gt_allocate((work->parts.count + 1) * sizeof(*parts));
-	struct asked asked = {parts, 0};
+	struct gt_work_asked asked = {parts, 0};
 	bool same = true;
 	int result = 0;
 
@@ -673,7 +252,7 @@ static int check_left(struct gt_work *work, struct gt_error *err)
 		if (part->left && !part->by_time)
 			parts[asked.count++] = *part;
 	if (asked.count > 0 && work->over_poison)
-		result = try_over(work, &asked, true, &same, err);
+		result = gt_work_try_over(work, &asked, true, &same, err);
 	if (result == 0 && !same)
 		doubt(work,
 		      "behind the last timed run another one did not write what the first one "
@@ -686,7 +265,7 @@ int gt_work_check(struct gt_work *work, struct gt_error *err)
 {
 	int result = 0;
 
-	for (size_t i = 0; result == 0 && i < memory_count(work); i++)
+	for (size_t i = 0; result == 0 && i < gt_work_memory_count(work); i++)
 		if (work->memory[i].after)
 			result = check_last(work, i, err);
 	return result < 0 ? result : check_left(work, err);

@@ -20,7 +20,7 @@
 #include "cli/replay/outcome.h"
 #include "cli/replay/request.h"
 #include "cli/replay/results.h"
-#include "cli/replay/table.h"
+#include "cli/replay/tables/table.h"
 #include "model/bundle/bundle.h"
 #include "replay/tune/variant.h"
 #include "support/check.h"

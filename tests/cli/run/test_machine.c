@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli/run/machine.h with the fake libnvidia-ml (tests/fakes/README.md) and made-up folders. */
+/* cli/run/machine/ with the fake libnvidia-ml (tests/fakes/README.md) and made-up folders. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/strings.h"
-#include "cli/run/machine.h"
+#include "cli/run/machine/machine.h"
 #include "model/names.h"
 #include "support/check.h"
 #include "support/recording.h"

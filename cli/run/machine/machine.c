@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/run/machine.h"
+#include "cli/run/machine/machine.h"
 
 #include <errno.h>
 #include <stdarg.h>

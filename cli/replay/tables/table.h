@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_REPLAY_TABLE_H
-#define GT_CLI_REPLAY_TABLE_H
+#ifndef GT_CLI_REPLAY_TABLES_TABLE_H
+#define GT_CLI_REPLAY_TABLES_TABLE_H
 
 struct gt_bundle;
 struct gt_outcomes;

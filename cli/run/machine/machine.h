@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_RUN_MACHINE_H
-#define GT_CLI_RUN_MACHINE_H
+#ifndef GT_CLI_RUN_MACHINE_MACHINE_H
+#define GT_CLI_RUN_MACHINE_MACHINE_H
 
 #include <stddef.h>
 

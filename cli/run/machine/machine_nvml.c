@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/strings.h"
-#include "cli/run/machine.h"
+#include "cli/run/machine/machine.h"
 #include "format/nvml_types.h"
 
 /* What NVML knows of GPUs and of what is between them. */
@@ -41,7 +41,7 @@ _Static_assert(sizeof(struct pci_info) == 68, "nvmlPciInfo_t");
 
 struct nvml {
 #define CALL(name, parameters) gt_nvml_result(*name) parameters; /* NULL: missing */
-#include "cli/run/machine_calls.def"
+#include "cli/run/machine/machine_calls.def"
 };
 
 /* A GPU while it is asked. */
@@ -330,7 +330,7 @@ static bool open_nvml(struct gt_machine *machine, struct nvml *nvml)
 	}
 	/* POSIX gives functions out as void pointers; C has no cast for that. */
 #define CALL(name, parameters) *(void **)&nvml->name = dlsym(library, #name);
-#include "cli/run/machine_calls.def"
+#include "cli/run/machine/machine_calls.def"
 	if (nvml->nvmlInit_v2 && nvml->nvmlShutdown && nvml->nvmlDeviceGetCount_v2 &&
 	    nvml->nvmlDeviceGetHandleByIndex_v2 && nvml->nvmlInit_v2() == 0)
 		return true;

@@ -10,7 +10,7 @@
 
 #include "base/parse.h"
 #include "base/strings.h"
-#include "cli/run/machine.h"
+#include "cli/run/machine/machine.h"
 #include "model/names.h"
 
 /*

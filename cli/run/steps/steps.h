@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_CLI_RUN_STEPS_STEPS_H
+#define GT_CLI_RUN_STEPS_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cli/output/process.h"
+#include "cli/recording/manifest.h"
+#include "cli/run/claim.h"
+#include "cli/run/environment.h"
+#include "cli/run/listener.h"
+#include "cli/run/python.h"
+#include "cli/run/strangers.h"
+
+/*
+ * Steps of gputrace run: where it records, what the program's environment says, and what becomes of
+ * the recording when the program has ended.
+ */
+
+/* Memory of each GPU for the events of kernels, where no size is given. */
+#define GT_RUN_DEVICE_BYTES "16M"
+
+struct gt_run_args {
+	const char *output;
+	const char *api;
+	const char *graphs;
+	uint64_t graph_sample; /* 0: not given */
+	const char *cupti;
+	const char *names;
+	const char *nvtx_domains;
+	const char *no_nvtx_domains;
+	const char *pytorch;
+	const char *allocators;
+	uint64_t allocator_interval_ns; /* 0: not given */
+	uint64_t flush_interval_ns;     /* 0: not given */
+	uint64_t telemetry_ns;          /* 0: not given */
+	const char *counters;
+	uint64_t counter_interval_ns; /* 0: not given */
+	const char *kernel_counters;
+	const char *kernels;
+	const char *capture_kernels;
+	const char *capture_sequence;
+	bool capture_graphs;
+	uint64_t max_bytes; /* 0: not given */
+	const char *launches;
+	const char *range;
+	const char *device_events;
+	uint64_t device_interval_ns; /* 0: not given */
+	uint64_t buffer_bytes;       /* 0: not given */
+	bool device_events_last;
+	bool hazards;
+	bool numa;
+	bool keep_modules;
+	bool unified_memory;
+	bool memory_pools;
+	bool memory_libraries;
+	bool no_nvtx;
+	bool force;
+	bool join;
+	bool no_export;
+	bool quiet;
+	bool verbose;
+};
+
+/* Everything about one run; released as a whole. */
+struct gt_run {
+	const struct gt_run_args *args;
+	char **program;
+	char *folder;
+	char *exported; /* NULL with --no-export and --join */
+	struct gt_claim claim;
+	bool replace; /* NAME.perfetto may be, as the folder may */
+	struct gt_python python;
+	struct gt_manifest manifest;
+	struct gt_environment environment;
+	struct gt_listener listener;
+	struct gt_strangers strangers;
+};
+
+/* A name with a number in it is never an existing one, and so needs no --force. */
+int gt_run_make_folder(struct gt_run *run, struct gt_error *err);
+
+/* Options of the command as settings of the program. */
+int gt_run_set_options(struct gt_environment *environment, const struct gt_run_args *args,
+                       struct gt_error *err);
+int gt_run_read_python(struct gt_run *run, struct gt_error *err);
+
+/* Our library in the environment of the program. */
+int gt_run_set_library(struct gt_environment *environment, bool nvtx, struct gt_error *err);
+
+/*
+ * Problems that the injection library could only note, or not even note, are said before it is
+ * too late: settings it does not understand, and a disk without room for a process's arena.
+ */
+int gt_run_check_settings(const struct gt_run *run, struct gt_error *err);
+
+/* The folder as a setting; then the settings are the manifest's. */
+int gt_run_set_folder(struct gt_run *run, struct gt_error *err);
+
+/* Nothing for 0. */
+void gt_run_set_number(struct gt_environment *environment, const char *name, uint64_t value,
+                       const char *unit);
+
+/* Launches of which something more is recorded: which ones, and what. */
+int gt_run_set_chosen_launches(struct gt_environment *environment, const struct gt_run_args *args,
+                               struct gt_error *err);
+
+/* After the program: whatever fails here is said, and changes nothing about its exit status. */
+void gt_run_finish(struct gt_run *run, const struct gt_ending *ending);
+
+#endif
