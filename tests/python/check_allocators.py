@@ -4,7 +4,7 @@
 
     tests/python/check_allocators.py GPUTRACE [GROUP...]    groups: Sampled Blocks Executables Apart Kept Asked
 
-Calls of the injection library go to tests/fakes/told_pools.c in its place.
+Calls of the injection library go to tests/fakes/libraries/told_pools.c in its place.
 """
 import collections
 import json
