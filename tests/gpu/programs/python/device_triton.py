@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "include" / "gputrace"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[4] / "include" / "gputrace"))
 import gputrace_device as events  # noqa: E402
 
 ROUNDS = 20

@@ -4,7 +4,7 @@ import json
 import re
 import struct
 
-from cases.bench import expect
+from cases.support.bench import expect
 
 
 def rows_of(bench, recording, table):
@@ -20,7 +20,7 @@ LEAST_REGISTERS = 16
 
 
 def read_ends(path):
-    """(launches begun, returned, refused) of all threads, and of the child, as tests/gpu/ends.cu keeps them."""
+    """(launches begun, returned, refused) of all threads, and of the child, as tests/gpu/programs/cuda/ends.cu keeps them."""
     numbers = struct.unpack("<196Q", path.read_bytes())[1:]
     rows = [numbers[at:at + 3] for at in range(0, len(numbers), 3)]
     return tuple(sum(row[field] for row in rows[:-1]) for field in range(3)), rows[-1]

@@ -7,8 +7,8 @@ import signal
 import subprocess
 import time
 
-TREE = pathlib.Path(__file__).resolve().parents[3]
-PROGRAMS = TREE / "tests" / "gpu"
+TREE = pathlib.Path(__file__).resolve().parents[4]
+PROGRAMS = TREE / "tests" / "gpu" / "programs" / "python"
 
 # ctest reads this exit status as "not run".
 SKIPPED = 77

@@ -3,8 +3,8 @@
 import json
 import shutil
 
-from cases.bench import expect
-from cases.readings import facts_of
+from cases.support.bench import expect
+from cases.support.readings import facts_of
 
 REPLAY_RUNS, REPLAY_TIME = 10, "500ms"
 # The first launch of a kernel is captured: the later ones find in their outputs what they write there.

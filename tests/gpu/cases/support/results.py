@@ -7,8 +7,8 @@ import subprocess
 import tarfile
 import time
 
-from cases.bench import Failed
-from cases.readings import size_of
+from cases.support.bench import Failed
+from cases.support.readings import size_of
 
 # Recordings larger than this stay out of traces.tar.gz; it is to be carried about.
 KEEP_BYTES = 6 << 20

@@ -8,7 +8,7 @@ it gets as an argument. Prints how many there must be. 77: there is no CuPy.
 import pathlib
 import sys
 
-INCLUDE = pathlib.Path(__file__).resolve().parents[2] / "include"
+INCLUDE = pathlib.Path(__file__).resolve().parents[4] / "include"
 sys.path.insert(0, str(INCLUDE / "gputrace"))
 import gputrace_device as events  # noqa: E402
 

@@ -3,7 +3,7 @@
 import re
 import sys
 
-from cases.bench import TREE, expect
+from cases.support.bench import TREE, expect
 
 
 def without_times(text):

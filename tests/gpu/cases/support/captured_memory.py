@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of scripts/run-gpu-tests on the memory in a bundle, beside what tests/gpu/capture_cases.cu says of it."""
+"""Checks of scripts/run-gpu-tests on the memory in a bundle, beside what tests/gpu/programs/cuda/capture_cases.cu says of it."""
 
-# The kind of memory of a bundle, by what tests/gpu/capture_cases.cu calls it.
+# The kind of memory of a bundle, by what tests/gpu/programs/cuda/capture_cases.cu calls it.
 KINDS = {"device": "device", "pool": "pool", "managed": "managed", "pinned": "host", "registered": "host",
          "mapped": "mapped", "variable": "variable"}
 ROUNDED = 2 << 20  # that memory may be larger than what the program asked for, all in all

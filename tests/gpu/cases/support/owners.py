@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shares of the GPU's time by owner, beside those that another profiler names."""
-from cases.bench import expect
+from cases.support.bench import expect
 
 
 def busy(bench, recording):
