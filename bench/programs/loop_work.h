@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_BENCH_LOOP_WORK_H
-#define GT_BENCH_LOOP_WORK_H
+#ifndef GT_BENCH_PROGRAMS_LOOP_WORK_H
+#define GT_BENCH_PROGRAMS_LOOP_WORK_H
 
 #include <stddef.h>
 #include <stdint.h>

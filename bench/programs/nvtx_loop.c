@@ -16,7 +16,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-#include "bench/loop_work.h"
+#include "bench/programs/loop_work.h"
 
 #define WARM_PAIRS 1000
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/loop_work.h"
+#include "bench/programs/loop_work.h"
 #include "include/gputrace/gputrace.h"
 
 #define WARM_PAIRS 1000

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the compiled programs of attach measure and what they print: as programs/measure.py does, in
+ * How the compiled programs of attach measure and what they print: as measure.py does, in
  * blocks of an eighth of a second after a warm-up, each with the wait for the GPU at its end.
  */
-#ifndef GT_BENCH_BLOCKS_CUH
-#define GT_BENCH_BLOCKS_CUH
+#ifndef GT_BENCH_PROGRAMS_BLOCKS_CUH
+#define GT_BENCH_PROGRAMS_BLOCKS_CUH
 
 #include <algorithm>
 #include <cstdio>
