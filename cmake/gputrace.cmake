@@ -77,24 +77,27 @@ function(gputrace_find_nvcc)
   find_program(GPUTRACE_NVCC nvcc HINTS ${cuda_root}/bin $ENV{CUDA_HOME}/bin PATHS /usr/local/cuda/bin)
 endfunction()
 
-# gputrace_cuda_programs(TARGET [ALL] NAMES NAME... FOLDER DIR [DEPENDS FILE...] FLAGS FLAG...): the
-# target builds NAME.cu of this folder as DIR/NAME, by nvcc itself: CMake's own CUDA language would make
-# the toolkit a condition of configuring anything at all. Without nvcc there is no such target.
+# gputrace_cuda_programs(TARGET [ALL] NAMES NAME... FOLDER DIR [FROM FOLDER] [DEPENDS FILE...] FLAGS FLAG...): the
+# target builds NAME.cu of this folder, or of the folder FROM in it, as DIR/NAME, by nvcc itself: CMake's own CUDA
+# language would make the toolkit a condition of configuring anything at all. Without nvcc there is no such target.
 # ALL: with everything else, unless GPUTRACE_SAMPLES is off.
 function(gputrace_cuda_programs target)
-  cmake_parse_arguments(arg "ALL" "FOLDER" "NAMES;DEPENDS;FLAGS" ${ARGN})
+  cmake_parse_arguments(arg "ALL" "FOLDER;FROM" "NAMES;DEPENDS;FLAGS" ${ARGN})
   gputrace_find_nvcc()
   if(NOT GPUTRACE_NVCC)
     message(STATUS "nvcc was not found: no target ${target}")
     return()
   endif()
   set(programs "")
+  if(NOT arg_FROM)
+    set(arg_FROM .)
+  endif()
   foreach(name IN LISTS arg_NAMES)
     set(program ${arg_FOLDER}/${name})
     add_custom_command(OUTPUT ${program}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${arg_FOLDER}
-      COMMAND ${GPUTRACE_NVCC} ${arg_FLAGS} -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cu
-      DEPENDS ${name}.cu ${arg_DEPENDS}
+      COMMAND ${GPUTRACE_NVCC} ${arg_FLAGS} -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FROM}/${name}.cu
+      DEPENDS ${arg_FROM}/${name}.cu ${arg_DEPENDS}
       COMMENT "Building ${name} with nvcc" VERBATIM)
     list(APPEND programs ${program})
   endforeach()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that the fake driver knows and really runs (tests/fakes/cuda_kernels.c), for launches that
+ * Kernels that the fake driver knows and really runs (tests/fakes/cuda/kernels.c), for launches that
  * are captured and replayed. replay_90.cubin is made of it in a folder /src:
  *   nvcc -cubin -arch=sm_90 -o replay_90.cubin /src/replay.cu
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels with textures and surfaces that the fake driver knows and really runs
- * (tests/fakes/cuda_kernels.c). textures_90.cubin is made of it in a folder /src:
+ * (tests/fakes/cuda/kernels.c). textures_90.cubin is made of it in a folder /src:
  *   nvcc -cubin -arch=sm_90 -o textures_90.cubin /src/textures.cu
  */
 

@@ -11,7 +11,7 @@
 #include "cupti/profiler.h"
 #include "support/check.h"
 
-/* The fake libcupti's metrics are in tests/fakes/cupti_pm.c; the toolkit's own is asked where it
+/* The fake libcupti's metrics are in tests/fakes/cupti/pm.c; the toolkit's own is asked where it
  * is. */
 
 #define READ  "dram__bytes_read.sum"

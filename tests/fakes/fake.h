@@ -111,7 +111,7 @@ struct fake_activity {
 	void *target;     /* of a copy or fill in a graph */
 	const void *source;
 	struct fake_rows rows;
-	uint8_t parameters[64]; /* of a kernel that is known (cuda_kernels.h) */
+	uint8_t parameters[64]; /* of a kernel that is known (cuda/kernels.h) */
 };
 
 enum { FAKE_NODE_ATTRIBUTES = 16 };

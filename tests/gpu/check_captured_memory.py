@@ -3,7 +3,7 @@
 """Checks how captured_memory.py judges the memory of a bundle, without a GPU."""
 import unittest
 
-from captured_memory import KINDS, SHOWN, memory_at, told_memory, wrong_memory
+from cases.support.captured_memory import KINDS, SHOWN, memory_at, told_memory, wrong_memory
 
 
 class CapturedMemory(unittest.TestCase):

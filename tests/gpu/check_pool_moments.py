@@ -7,8 +7,8 @@ import types
 import sys
 import unittest
 
-import pool_moments
-from pool_moments import Moments, compare, read
+from programs.python import pool_moments
+from programs.python.pool_moments import Moments, compare, read
 
 pool_moments.APART_S = 0.0
 

@@ -6,8 +6,8 @@ import pathlib
 import tempfile
 import unittest
 
-import replay_bundles
-from replay_bundles import DAMAGES, apart, damaged, move_memory, number_after, percent_off, read
+from cases.support import replay_bundles
+from cases.support.replay_bundles import DAMAGES, apart, damaged, move_memory, number_after, percent_off, read
 
 MANIFEST = {
     "version": 1, "origin": {"cc_major": 9, "cc_minor": 0}, "modules": [{"arch": 90}],

@@ -3,7 +3,7 @@
 """Checks what torch_owners.py reads out of a trace of PyTorch's profiler, on one made by hand."""
 import unittest
 
-from torch_owners import sums_of
+from programs.python.torch_owners import sums_of
 
 NAMES = {"nn.Module: Net_0": "Net", "nn.Module: Linear_0": "proj"}
 

@@ -4,7 +4,7 @@
 
     tests/python/check_allocators.py GPUTRACE [GROUP...]    groups: Sampled Blocks Executables Apart Kept Asked
 
-Calls of the injection library go to tests/fakes/told_pools.c in its place.
+Calls of the injection library go to tests/fakes/libraries/told_pools.c in its place.
 """
 import collections
 import json
@@ -16,9 +16,9 @@ import unittest
 
 from case import FAKES, GPUTRACE, HERE, NEW, Case
 
-GPU = HERE.parent / "gpu"
+PROGRAMS = HERE.parent / "gpu" / "programs" / "python"
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(GPU))
+sys.path.insert(0, str(PROGRAMS))
 
 import pool_moments  # noqa: E402
 
@@ -461,8 +461,8 @@ class Kept(Case):
 
     @unittest.skipUnless("\n  memory " in REPORTS, "there is no report of memory")
     def test_of_pytorch_agree_with_the_report_at_each_moment(self):
-        """As tests/gpu/torch_memory.py has it, which the mapping of the figures comes from."""
-        said = self.record("pytorch", f"sys.path.insert(0, {str(GPU)!r})\n"
+        """As tests/gpu/programs/python/torch_memory.py has it, which the mapping of the figures comes from."""
+        said = self.record("pytorch", f"sys.path.insert(0, {str(PROGRAMS)!r})\n"
                            "import torch, torch_memory\nfrom pool_moments import Moments\n"
                            "memory, moments = torch.cuda.memory, Moments()\n"
                            "ask = lambda: [torch_memory.figures(0)]\n"

@@ -14,7 +14,7 @@
 #include "support/bundle.h"
 #include "support/check.h"
 
-/* Made-up bundles on the fake driver, whose known kernels (tests/fakes/cuda_kernels.c) do
+/* Made-up bundles on the fake driver, whose known kernels (tests/fakes/cuda/kernels.c) do
  * something. */
 
 enum { SIZE = BUNDLE_ELEMENTS * sizeof(float) };

@@ -449,7 +449,7 @@ void test_bundle_set_kernel(struct test_bundle *made, const char *name)
 	add_pointer(&made->bundle, 0, 0, BUNDLE_Y);
 }
 
-/* For its use by the fake driver's kernels see tests/fakes/cuda_kernels.c. */
+/* For its use by the fake driver's kernels see tests/fakes/cuda/kernels.c. */
 void test_bundle_set_state(struct test_bundle *made, const char *name, bool resets)
 {
 	enum { TILE = 32, TILES = BUNDLE_ELEMENTS / TILE };

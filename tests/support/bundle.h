@@ -59,7 +59,7 @@ enum {
 /* saxpy(int n, float a, const float *x, float *y): y = 2 * x + y, in 2 blocks of 128. */
 void test_bundle_add_launch(struct test_bundle *made);
 
-/* The first module becomes one that the fake driver runs: kernels of tests/fakes/cuda_kernels.c. */
+/* The first module becomes one that the fake driver runs: kernels of tests/fakes/cuda/kernels.c. */
 void test_bundle_set_fakes(struct test_bundle *made);
 
 /* The launch becomes one of another kernel, of (float *values, int n), on y. name: a constant. */

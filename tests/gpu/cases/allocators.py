@@ -4,10 +4,10 @@ import collections
 import json
 import re
 
-import pool_moments
-from cases.bench import Failed, PROGRAMS, expect
-from cases.checks import expect_complete
-from cases.readings import notes_of
+from cases.support.bench import Failed, PROGRAMS, expect
+from cases.support.checks import expect_complete
+from cases.support.readings import notes_of
+from programs.python import pool_moments
 
 
 def zero_of(bench, recording):

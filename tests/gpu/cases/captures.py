@@ -3,13 +3,12 @@
 import json
 import shutil
 
-import captured_memory
-import replay_bundles
-from cases.bench import PROGRAMS, SKIPPED, expect
-from cases.readings import facts_of, notes_of
-from cases.replaying import bundles_in, expect_as_recorded, library, replay
+from cases.support import captured_memory, replay_bundles
+from cases.support.bench import PROGRAMS, SKIPPED, expect
+from cases.support.readings import facts_of, notes_of
+from cases.support.replaying import bundles_in, expect_as_recorded, library, replay
 
-# Cases of tests/gpu/capture_cases.cu with no captured launch: the kernel, and words that the reason must have.
+# Cases of tests/gpu/programs/cuda/capture_cases.cu with no captured launch: the kernel, and words that the reason must have.
 REFUSED = {"ipc": ("^reads$", "memory of another process"), "peer": ("^reads$", "memory of another GPU")}
 
 

@@ -7,9 +7,9 @@ import shlex
 import shutil
 import subprocess
 
-from cases.bench import Failed, OutOfTime, PROGRAMS, expect, sum_of
-from cases.checks import close, expect_complete
-from cases.readings import ledger_of, notes_of, rows_of
+from cases.support.bench import Failed, OutOfTime, PROGRAMS, expect, sum_of
+from cases.support.checks import close, expect_complete
+from cases.support.readings import ledger_of, notes_of, rows_of
 
 
 def moved_by(report, durations, kernel):

@@ -2,8 +2,8 @@
 """The critical path of known programs is theirs, and changes of it take as long as the changed program."""
 import re
 
-from cases.bench import expect, sum_of
-from cases.checks import check_expect
+from cases.support.bench import expect, sum_of
+from cases.support.checks import check_expect
 
 
 def test_ipc_events(bench):

@@ -3,9 +3,9 @@
 import re
 import shutil
 
-import replay_bundles
-from cases.bench import expect
-from cases.replaying import capture_launch, expect_as_recorded, forget_bundles, replay, replayed_command
+from cases.support import replay_bundles
+from cases.support.bench import expect
+from cases.support.replaying import capture_launch, expect_as_recorded, forget_bundles, replay, replayed_command
 
 
 def one_sentence(bench, bundle, *before):

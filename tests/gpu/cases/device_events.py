@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels write events, and each arrives or is counted as lost."""
-from cases.bench import PROGRAMS, SKIPPED, expect, sum_of
-from cases.readings import facts_of, ledger_of
+from cases.support.bench import PROGRAMS, SKIPPED, expect, sum_of
+from cases.support.readings import facts_of, ledger_of
 
 
 def device_counts(bench, recording):

@@ -4,10 +4,10 @@ import concurrent.futures
 import random
 import shutil
 
-from cases.bench import expect
-from cases.readings import ledger_of, read_ends
+from cases.support.bench import expect
+from cases.support.readings import ledger_of, read_ends
 
-# Ways of tests/gpu/ends.cu. The process knows nothing of these, or has no time for much.
+# Ways of tests/gpu/programs/cuda/ends.cu. The process knows nothing of these, or has no time for much.
 DEATHS = ("kill", "segv", "abort", "_exit", "quick_exit", "exec")
 # Its exit handlers run at these, while other threads still launch.
 EXITS = ("exit", "return", "exit-in-thread")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA graphs lead from each node to the launch that made it, however they are recorded."""
-from cases.bench import PROGRAMS, expect
-from cases.checks import expect_complete, expect_same
-from cases.readings import ledger_of
+from cases.support.bench import PROGRAMS, expect
+from cases.support.checks import expect_complete, expect_same
+from cases.support.readings import ledger_of
 
 
 def test_graph(bench):

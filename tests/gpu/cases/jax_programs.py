@@ -2,9 +2,9 @@
 """JAX's kernels and instructions are those that its own profiler names."""
 import json
 
-from cases.bench import PROGRAMS, expect
-from cases.checks import expect_complete, expect_order, expect_same
-from cases.owners import busy_ns, expect_agreement, sums_by
+from cases.support.bench import PROGRAMS, expect
+from cases.support.checks import expect_complete, expect_order, expect_same
+from cases.support.owners import busy_ns, expect_agreement, sums_by
 
 
 def test_jax(bench):

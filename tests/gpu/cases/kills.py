@@ -8,7 +8,7 @@ import struct
 import subprocess
 import time
 
-from cases.bench import Failed, PROGRAMS, expect, sum_of
+from cases.support.bench import Failed, PROGRAMS, expect, sum_of
 
 KILLS = 10
 SAMPLE_KILLS = 4

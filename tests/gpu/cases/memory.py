@@ -2,9 +2,9 @@
 """Managed memory, pools and allocations are those that the program made."""
 import os
 
-from cases.bench import expect
-from cases.checks import check_expect, close, expect_complete
-from cases.readings import numbers_of, size_of
+from cases.support.bench import expect
+from cases.support.checks import check_expect, close, expect_complete
+from cases.support.readings import numbers_of, size_of
 
 
 def record_sample(bench, name, sample, *options, arguments=()):

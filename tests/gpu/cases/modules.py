@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules are known as they are loaded, with what cubins say of their functions."""
-from cases.bench import PROGRAMS, expect
-from cases.readings import LEAST_REGISTERS, facts_of
+from cases.support.bench import PROGRAMS, expect
+from cases.support.readings import LEAST_REGISTERS, facts_of
 
 
 def record_modules(bench, name, command, **more):

@@ -3,9 +3,9 @@
 import json
 import shutil
 
-from cases.bench import expect
-from cases.checks import close
-from cases.readings import LEAST_REGISTERS, notes_of
+from cases.support.bench import expect
+from cases.support.checks import close
+from cases.support.readings import LEAST_REGISTERS, notes_of
 
 
 def expect_blocks(said, row, gpu, sizes):

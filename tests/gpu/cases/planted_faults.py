@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports name waits, hazards and faults that are planted in programs, and accuse no others."""
-from cases.bench import expect
-from cases.checks import check_expect
+from cases.support.bench import expect
+from cases.support.checks import check_expect
 
 
 def test_waits_costs(bench):
@@ -60,7 +60,7 @@ def test_node_hazards(bench):
 
 # Rules that go by counters of launches.
 COUNTED_FAULTS = ("low_occupancy", "uncoalesced", "spills", "bank_conflicts", "memory_roof")
-# Environment that a fault of tests/gpu/faults.cu needs.
+# Environment that a fault of tests/gpu/programs/cuda/faults.cu needs.
 FAULT_ENVIRONMENT = {"priorities_inverted": {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}}
 
 

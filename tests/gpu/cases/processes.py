@@ -4,10 +4,10 @@ import concurrent.futures
 import json
 import shutil
 
-from cases.bench import PROGRAMS, expect, sum_of
-from cases.checks import expect_complete, expect_shares
-from cases.owners import busy
-from cases.readings import ledger_of, numbers_of, read_ends
+from cases.support.bench import PROGRAMS, expect, sum_of
+from cases.support.checks import expect_complete, expect_shares
+from cases.support.owners import busy
+from cases.support.readings import ledger_of, numbers_of, read_ends
 
 NOBODY = 65534
 

@@ -3,10 +3,10 @@
 import json
 import re
 
-from cases.bench import PROGRAMS, expect
-from cases.checks import expect_complete, expect_order, expect_same
-from cases.owners import busy, busy_ns, expect_agreement, sums_by, with_rest
-from cases.readings import notes_of
+from cases.support.bench import PROGRAMS, expect
+from cases.support.checks import expect_complete, expect_order, expect_same
+from cases.support.owners import busy, busy_ns, expect_agreement, sums_by, with_rest
+from cases.support.readings import notes_of
 
 
 def test_pytorch(bench):

@@ -2,10 +2,10 @@
 """Launches of C programs, PyTorch and Triton run again as recorded, and take as long as in the job."""
 import re
 
-import replay_bundles
-from cases.bench import PROGRAMS, expect
-from cases.readings import facts_of
-from cases.replaying import (
+from cases.support import replay_bundles
+from cases.support.bench import PROGRAMS, expect
+from cases.support.readings import facts_of
+from cases.support.replaying import (
     REPLAY_LAUNCHES, REPLAY_RUNS, capture_launch, expect_as_recorded, forget_bundles, library, replay,
     replayed_command,
 )

@@ -2,10 +2,10 @@
 """Ranges and CUDA graphs run again as sequences, in every form."""
 import collections
 
-import replay_bundles
-from cases.bench import PROGRAMS, expect, sum_of
-from cases.readings import facts_of, rows_of
-from cases.replaying import REPLAY_LAUNCHES, bundles_in, capture_sequence, expect_as_recorded, forget_bundles, replay
+from cases.support import replay_bundles
+from cases.support.bench import PROGRAMS, expect, sum_of
+from cases.support.readings import facts_of, rows_of
+from cases.support.replaying import REPLAY_LAUNCHES, bundles_in, capture_sequence, expect_as_recorded, forget_bundles, replay
 
 
 def kinds_of(manifest):

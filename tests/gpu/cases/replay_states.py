@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches whose work depends on what memory holds take as long as in the program."""
-import replay_bundles
-from cases.bench import Failed, PROGRAMS, expect
-from cases.replaying import capture_launch, expect_as_recorded, forget_bundles, replay
+from cases.support import replay_bundles
+from cases.support.bench import Failed, PROGRAMS, expect
+from cases.support.replaying import capture_launch, expect_as_recorded, forget_bundles, replay
 
 # Programs with a kernel each whose work depends on what memory holds, and the kernel's name; they take another word for
 # cold caches.

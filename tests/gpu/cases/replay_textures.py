@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches with textures and surfaces run again as recorded."""
-import replay_bundles
-from cases.bench import expect
-from cases.replaying import capture_launch, capture_sequence, expect_as_recorded, forget_bundles, replay
+from cases.support import replay_bundles
+from cases.support.bench import expect
+from cases.support.replaying import capture_launch, capture_sequence, expect_as_recorded, forget_bundles, replay
 
-# Kernels that tests/gpu/replay_textures.cu launches, and what the texture, or else the surface, is of.
+# Kernels that tests/gpu/programs/cuda/replay_textures.cu launches, and what the texture, or else the surface, is of.
 TEXTURED = {"filtered": "array", "fetched": "linear", "pitched": "pitch", "painted": "array", "mipmapped": "mipmap",
             "reduced": "mipmap", "layered": "array", "volume": "array", "looked_up": "array", "cubed": "array", "lined": "array",
             "viewed": "array", "bordered": "array"}

@@ -6,8 +6,8 @@ import signal
 import subprocess
 import time
 
-from cases.bench import TREE, expect
-from cases.replaying import capture_launch, expect_as_recorded, forget_bundles, replay, replayed_command
+from cases.support.bench import TREE, expect
+from cases.support.replaying import capture_launch, expect_as_recorded, forget_bundles, replay, replayed_command
 
 
 def test_replay_faults(bench):

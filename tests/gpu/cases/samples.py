@@ -3,9 +3,9 @@
 import json
 import re
 
-from cases.bench import expect
-from cases.checks import check_expect, expect_complete, expect_order, expect_same
-from cases.readings import rows_of
+from cases.support.bench import expect
+from cases.support.checks import check_expect, expect_complete, expect_order, expect_same
+from cases.support.readings import rows_of
 
 # Values that samples print about themselves and that depend on how fast their threads and the GPU happen to be.
 VARIES = {"pool": ["peak_bytes", "largest_bytes", "peak_reserved_bytes", "hits", "misses", "splits", "pieces_returned"], "stalls": ["not_ready"],

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Power, clocks and energy move with the work and agree with what programs measure."""
-from cases.bench import PROGRAMS, expect
-from cases.checks import close
-from cases.readings import facts_of
+from cases.support.bench import PROGRAMS, expect
+from cases.support.checks import close
+from cases.support.readings import facts_of
 
 
 def burn_window(bench, recording, burned_s):

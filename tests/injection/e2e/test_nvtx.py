@@ -15,7 +15,7 @@ from recordings import Recording
 
 
 class Nvtx(Case):
-    """Calls of NVTX by a program, with the real headers; tests/fakes/app_nvtx.c says how often it did."""
+    """Calls of NVTX by a program, with the real headers; tests/fakes/apps/telling/app_nvtx.c says how often it did."""
 
     def nvtx(self, *words, **keywords):
         return self.record(*words, program="app_nvtx", **keywords)

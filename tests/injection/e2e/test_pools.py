@@ -12,7 +12,7 @@ from recordings import Recording
 
 
 class Pools(Case):
-    """Pools that a program tells of through the real gputrace.h; tests/fakes/app_pools.c says how much that is."""
+    """Pools that a program tells of through the real gputrace.h; tests/fakes/apps/telling/app_pools.c says how much that is."""
 
     CPP = FAKES / "bin" / "app_pools_cpp"
 

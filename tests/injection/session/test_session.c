@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "fakes/cuda_state.h"
+#include "fakes/cuda/state.h"
 #include "format/file/series.h"
 #include "format/recording.h"
 #include "include/gputrace/gputrace.h"

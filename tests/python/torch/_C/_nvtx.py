@@ -8,7 +8,7 @@ import threading
 library = None
 if os.environ.get("STUB_LIBRARY"):
     import ctypes
-    library = ctypes.CDLL(os.environ["STUB_LIBRARY"])  # tests/fakes/nvtx_torch.c
+    library = ctypes.CDLL(os.environ["STUB_LIBRARY"])  # tests/fakes/libraries/nvtx_torch.c
     library.nvtx_torch_start.restype = ctypes.c_ulonglong
     library.nvtx_torch_end.argtypes = [ctypes.c_ulonglong]
 
