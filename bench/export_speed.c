@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "base/file_sink.h"
+#include "base/sink/file.h"
 #include "exporters/exporter.h"
 #include "model/view/view.h"
 #include "tests/exporters/sample.h"

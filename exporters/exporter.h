@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/sink.h"
+#include "base/sink/sink.h"
 #include "model/trace.h"
 
 struct gt_error;

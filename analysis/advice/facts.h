@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analysis/advice/range_losses.h"
+#include "analysis/advice/variables.h"
 #include "analysis/gaps/host_waits.h"
 #include "analysis/gaps/idle.h"
 #include "analysis/gaps/totals.h"
@@ -18,7 +19,6 @@
 #include "analysis/time/covered.h"
 #include "analysis/time/host_calls.h"
 #include "analysis/time/throttles.h"
-#include "analysis/variables.h"
 
 struct gt_view;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/variables.h"
+#include "analysis/advice/variables.h"
 #include "base/array.h"
 #include "base/path.h"
 #include "base/strings.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/sink.h"
+#include "base/sink/sink.h"
 #include "base/watch.h"
 
 /*

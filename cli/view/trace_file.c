@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/file_sink.h"
+#include "base/sink/file.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "cli/view/address.h"

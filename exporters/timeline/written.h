@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/sink.h"
+#include "base/sink/sink.h"
 
 struct gt_error;
 

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "base/sink.h"
+#include "base/sink/sink.h"
 #include "format/recording.h"
 #include "model/bundle/bundle.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/file_sink.h"
+#include "base/sink/file.h"
 #include "exporters/exporter.h"
 #include "model/view/view.h"
 

@@ -11,7 +11,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "base/file_sink.h"
+#include "base/sink/file.h"
 #include "exporters/exporter.h"
 #include "exporters/read.h"
 #include "exporters/sample.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/array.h"
-#include "base/sink.h"
+#include "base/sink/sink.h"
 #include "format/records.h"
 
 struct gt_strings;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_VARIABLES_H
-#define GT_ANALYSIS_VARIABLES_H
+#ifndef GT_ANALYSIS_ADVICE_VARIABLES_H
+#define GT_ANALYSIS_ADVICE_VARIABLES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/file_sink.h"
+#include "base/sink/file.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_BASE_SINK_H
-#define GT_BASE_SINK_H
+#ifndef GT_BASE_SINK_SINK_H
+#define GT_BASE_SINK_SINK_H
 
 #include <stddef.h>
 

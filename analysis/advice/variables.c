@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/variables.h"
+#include "analysis/advice/variables.h"
 
 #include <stdlib.h>
 #include <string.h>
