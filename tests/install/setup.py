@@ -66,8 +66,8 @@ class Setup(unittest.TestCase):
         done = self.run_setup(BROKEN="by us")
         self.assertEqual(done.returncode, 1)
         self.assertIn("it broke: by us\n", done.stderr)
-        self.assertIn("setup: building (some minutes) failed: cmake --build --preset release; all that was said is in "
-                      "build/setup.log\n", done.stderr)
+        self.assertIn("setup: building (about a minute) failed: cmake --build --preset release --target gputrace; all that was "
+                      "said is in build/setup.log\n", done.stderr)
         self.assertIn("it broke: by us\n", self.log())
 
     def test_shows_everything_when_asked_to(self):
