@@ -35,7 +35,9 @@ LEFT_OUT = re.compile(r"""
 NO_TABLES = {"clocks", "numa_nodes", "raw clock", "raw counter", "raw ledger", "raw written", "raw context_memory",
              "raw device_clock", "raw device"}
 # Numbers that are nobody's choice: that two of them are equal is all that they say.
-NUMBERED = re.compile(r"(^|.*_)(address|handle|pid|tid|pointer|base)$|^(unit|processors)$")
+NUMBERED = re.compile(r"(^|.*_)(handle|pid|tid)$|^(unit|processors)$")
+# Allocators give them out, and give them out again, in an order of their own: that there is one is all that they say.
+GIVEN = re.compile(r"(^|.*_)(address|pointer|base)$")
 # They differ each time, and so it is by chance where two are equal.
 CHANCE = re.compile(r".*(_ns|_ticks|_bound)$")
 # In sentences of notes.
@@ -177,6 +179,8 @@ class Column:
         numbered = self.kind == "handle" or NUMBERED.match(self.name)
         if LEFT_OUT.fullmatch(f"{table_name}.{self.name}"):
             self.letters = ""
+        elif GIVEN.match(self.name):
+            self.letters = "z"
         elif numbered:
             self.letters = "ncz"
         elif self.kind in ("id", "wide", "text") and not CHANCE.match(self.name):
