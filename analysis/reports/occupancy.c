@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/units.h"
 #include "model/gpu/occupancy_changes.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/trace.h"
 #include "model/view/view.h"
 
