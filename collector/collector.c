@@ -19,7 +19,7 @@
 #include "collector/calibrations.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
-#include "format/arena/salvage.h"
+#include "format/arena/files.h"
 #include "format/recording.h"
 
 #define STAGE(name) extern const struct gt_stage gt_stage_##name;

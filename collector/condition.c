@@ -10,7 +10,6 @@
 
 #include "base/array.h"
 #include "base/path.h"
-#include "format/arena/salvage.h"
 #include "format/file/meta.h"
 #include "format/file/reader.h"
 #include "format/recording.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "analysis/advice/facts.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/view/view.h"
 
 enum {

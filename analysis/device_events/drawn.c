@@ -12,7 +12,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/units.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 
 /* Size of the chart, which folds only what no page has room for. */
 enum { CHART_COLUMNS = 400, CHART_ROWS = 200 };

@@ -7,15 +7,13 @@
 
 #include "analysis/figures.h"
 #include "analysis/gaps/host_waits.h"
+#include "analysis/gaps/places.h"
 #include "analysis/result.h"
 #include "base/array.h"
-#include "base/strings.h"
 #include "base/sums.h"
 #include "base/units.h"
 #include "model/index.h"
 #include "model/names.h"
-#include "model/naming/operations.h"
-#include "model/ranges/folds.h"
 #include "model/ranges/ranges.h"
 #include "model/trace.h"
 #include "model/view/view.h"
@@ -133,10 +131,7 @@ struct table {
 
 struct shown {
 	const struct gt_trace *trace;
-	struct gt_range_folds folds;
-	struct gt_ranges ranges;
-	struct gt_strings *ops;
-	uint32_t *op_of_name; /* by row of ranges.names: its operation, 0: it is none */
+	struct gt_wait_places places;
 	struct gt_result *result;
 	uint64_t top;
 	bool has_calls; /* as struct gt_host_waits has it */
@@ -182,43 +177,6 @@ static void count(struct table *table, const struct group *group, const struct g
 	}
 }
 
-/* ---- where in the program ---- */
-
-static void find_ops(struct shown *shown)
-{
-	const struct gt_ranges *ranges = &shown->ranges;
-
-	shown->ops = gt_strings_new();
-	shown->op_of_name = gt_allocate(ranges->names.count * sizeof(*shown->op_of_name));
-	for (size_t i = 0; i < ranges->names.count; i++) {
-		const struct gt_range_name *name = &ranges->names.rows[i];
-		const struct gt_operation operation =
-			gt_operation_of(gt_trace_text(shown->trace, name->domain),
-		                        gt_trace_text(shown->trace, name->text));
-		const bool is_op = operation.kind == GT_OPERATION_OP ||
-		                   operation.kind == GT_OPERATION_HLO ||
-		                   operation.kind == GT_OPERATION_MODULE;
-
-		shown->op_of_name[i] = is_op ? gt_strings_add(shown->ops, operation.name) : 0;
-	}
-}
-
-static uint32_t op_of(const struct shown *shown, const struct gt_owner *owner)
-{
-	const struct gt_ranges *ranges = &shown->ranges;
-
-	for (gt_id range = gt_owner_sure(*owner).range; range != GT_NONE;
-	     range = gt_ranges_around_sure(ranges, range, owner->at_ns)) {
-		const gt_id path = gt_ranges_path(ranges, range);
-		const uint32_t op =
-			path == GT_NONE ? 0 : shown->op_of_name[ranges->paths.rows[path].name];
-
-		if (op)
-			return op;
-	}
-	return 0;
-}
-
 static gt_string function_of(const struct shown *shown, const struct gt_host_wait *wait)
 {
 	return wait->function ? wait->function
@@ -231,26 +189,6 @@ static void add_function(const struct shown *shown, gt_string function)
 		gt_result_add_text(shown->result, gt_sync_kind_name(function & ~(uint32_t)IS_KIND));
 	else
 		gt_add_string(shown->result, shown->trace, function);
-}
-
-static void add_path(const struct shown *shown, gt_id path)
-{
-	char text[GT_RANGE_PATH_BYTES];
-
-	if (path == GT_NONE) {
-		gt_result_add_unknown(shown->result);
-		return;
-	}
-	gt_range_path_text(&shown->ranges, path, text);
-	gt_result_add_format(shown->result, "%s", text);
-}
-
-static void add_op(const struct shown *shown, uint32_t op)
-{
-	if (op)
-		gt_result_add_format(shown->result, "%s", gt_strings_get(shown->ops, op));
-	else
-		gt_result_add_unknown(shown->result);
 }
 
 /* ---- the tables ---- */
@@ -321,25 +259,25 @@ static void add_group_function(const struct shown *shown, const struct group *gr
 static bool group_range(const struct shown *shown, const struct gt_host_wait *wait,
                         struct group *group)
 {
-	group->path = gt_ranges_path(&shown->ranges, wait->owner.range);
+	group->path = gt_ranges_path(&shown->places.ranges, wait->owner.range);
 	return group->path != GT_NONE;
 }
 
 static void add_group_path(const struct shown *shown, const struct group *group)
 {
-	add_path(shown, group->path);
+	gt_wait_places_add_path(&shown->places, shown->result, group->path);
 }
 
 static bool group_op(const struct shown *shown, const struct gt_host_wait *wait,
                      struct group *group)
 {
-	group->op = op_of(shown, &wait->owner);
+	group->op = gt_wait_places_op(&shown->places, &wait->owner);
 	return group->op != 0;
 }
 
 static void add_group_op(const struct shown *shown, const struct group *group)
 {
-	add_op(shown, group->op);
+	gt_wait_places_add_op(&shown->places, shown->result, group->op);
 }
 
 static const struct section sections[] = {
@@ -464,10 +402,12 @@ static void add_avoidable_row(const struct shown *shown, const struct figures *f
 	                       (int64_t)figures->bytes);
 	gt_add_moment(result, trace, trace->syncs.rows[figures->longest->sync].start_ns);
 	if (figures->group.op)
-		add_op(shown, figures->group.op);
+		gt_wait_places_add_op(&shown->places, shown->result, figures->group.op);
 	else
-		add_path(shown, figures->group.path);
-	add_path(shown, gt_ranges_path(&shown->ranges, figures->longest->owner.range));
+		gt_wait_places_add_path(&shown->places, shown->result, figures->group.path);
+	gt_wait_places_add_path(&shown->places, shown->result,
+	                        gt_ranges_path(&shown->places.ranges,
+	                                       figures->longest->owner.range));
 	add_evidence(shown, figures);
 }
 
@@ -483,9 +423,9 @@ static void add_avoidable(const struct shown *shown, const struct gt_host_waits 
 			continue;
 		group.function = function_of(shown, wait);
 		group.reason = wait->reason;
-		group.op = op_of(shown, &wait->owner);
+		group.op = gt_wait_places_op(&shown->places, &wait->owner);
 		if (!group.op)
-			group.path = gt_ranges_path(&shown->ranges, wait->owner.range);
+			group.path = gt_ranges_path(&shown->places.ranges, wait->owner.range);
 		count(&table, &group, wait);
 	}
 	sort(&table);
@@ -501,15 +441,10 @@ void gt_add_blocked(struct gt_result *result, const struct gt_host_waits *waits,
 	struct shown shown = {
 		.trace = waits->trace, .result = result, .top = top, .has_calls = waits->has_calls};
 
-	gt_range_folds_init(&shown.folds, waits->trace, GT_FOLD_AUTO);
-	gt_ranges_init_folded(&shown.ranges, waits->trace, &shown.folds);
-	find_ops(&shown);
+	gt_wait_places_init(&shown.places, waits->trace);
 	for (size_t i = 0; i < GT_COUNT_OF(sections); i++)
 		add_section(&shown, waits, &sections[i]);
 	add_devices(&shown, waits);
 	add_avoidable(&shown, waits);
-	gt_strings_free(shown.ops);
-	gt_array_free(shown.op_of_name);
-	gt_ranges_release(&shown.ranges);
-	gt_range_folds_release(&shown.folds);
+	gt_wait_places_release(&shown.places);
 }

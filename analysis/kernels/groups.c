@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "model/naming/kernel_names.h"
 #include "model/naming/labels.h"
+#include "model/naming/shape_names.h"
 #include "model/naming/short_name.h"
 #include "model/ranges/owners.h"
 

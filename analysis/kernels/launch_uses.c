@@ -8,7 +8,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "model/index.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/work/timed.h"
 
 /* Key of a use in an index: its rows and multiprocessors. */

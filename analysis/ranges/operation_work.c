@@ -7,7 +7,7 @@
 #include "analysis/groups.h"
 #include "base/strings.h"
 #include "model/naming/kernel_names.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/ranges/owners.h"
 #include "model/work/activity.h"
 #include "model/work/timed.h"

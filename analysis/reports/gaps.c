@@ -15,7 +15,7 @@
 #include "analysis/time/latency.h"
 #include "base/array.h"
 #include "model/names.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/trace.h"
 #include "model/view/view.h"
 #include "model/whole.h"

@@ -15,7 +15,7 @@
 #include "model/index.h"
 #include "model/names.h"
 #include "model/naming/labels.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/ranges/folds.h"
 #include "model/ranges/owners.h"
 #include "model/ranges/ranges.h"

@@ -9,11 +9,12 @@
 #include "analysis/kernels/achieved.h"
 #include "analysis/kernels/launch_uses.h"
 #include "analysis/report.h"
+#include "analysis/reports/occupancy/tables.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/units.h"
 #include "model/gpu/occupancy_changes.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/trace.h"
 #include "model/view/view.h"
 
@@ -74,84 +75,21 @@ static const struct gt_heading launch_headings[] = {
 	{"mangled_name", GT_UNIT_TEXT, "The same as the compiler mangled it", GT_WORTH_DATA},
 };
 
-static const struct gt_heading change_headings[] = {
-	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},
-	{"grid", GT_UNIT_TEXT, "Blocks of the grid: x, y, z", GT_WORTH_LITTLE},
-	{"block", GT_UNIT_TEXT, "Threads of a block: x, y, z", GT_WORTH_KEY},
-	{"total_ns", GT_UNIT_NS, "Time of the executions with this launch shape", GT_WORTH_KEY},
-	{"limited_by", GT_UNIT_TEXT, "The limit on blocks as it is", GT_WORTH_ORDINARY},
-	{"occupancy_percent", GT_UNIT_PERCENT, "Theoretical occupancy as it is", GT_WORTH_KEY},
-	{"raised_percent", GT_UNIT_PERCENT, "Theoretical occupancy with the change", GT_WORTH_KEY},
-	{"blocks_per_sm", GT_UNIT_COUNT, "Blocks that fit on a multiprocessor as it is",
-         GT_WORTH_LITTLE},
-	{"raised_blocks_per_sm", GT_UNIT_COUNT, "Blocks that fit with the change", GT_WORTH_LITTLE},
-	{"raised_limited_by", GT_UNIT_TEXT, "The limit on blocks then", GT_WORTH_LITTLE},
-	{"raise", GT_UNIT_TEXT,
-         "The change: the most registers or shared memory, a configuration, or another block",
-         GT_WORTH_KEY},
-	{"how", GT_UNIT_TEXT,
-         "Setting that asks for it; nothing where the source has to be changed",
-         GT_WORTH_LESSER_NAME},
-	{"raised_registers", GT_UNIT_COUNT,
-         "Registers of a thread; not known, here and below: as it is", GT_WORTH_DATA},
-	{"raised_shared_bytes", GT_UNIT_BINARY_BYTES,
-         "Shared memory of a block, declared and asked for", GT_WORTH_DATA},
-	{"raised_configured_bytes", GT_UNIT_BINARY_BYTES,
-         "Shared memory that the multiprocessor is configured to have", GT_WORTH_DATA},
-	{"raised_threads", GT_UNIT_COUNT, "Threads of a block", GT_WORTH_DATA},
-};
-
-static const struct gt_heading device_headings[] = {
-	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_NAME},
-	{"multiprocessors", GT_UNIT_COUNT, "That it has", GT_WORTH_KEY},
-	{"warps", GT_UNIT_COUNT, "That one multiprocessor holds", GT_WORTH_ORDINARY},
-	{"blocks", GT_UNIT_COUNT, "That one multiprocessor holds", GT_WORTH_ORDINARY},
-	{"registers", GT_UNIT_COUNT, "Registers of one multiprocessor, of 32 bits",
-         GT_WORTH_ORDINARY},
-	{"shared_bytes", GT_UNIT_BINARY_BYTES, "Shared memory of one multiprocessor at most",
-         GT_WORTH_ORDINARY},
-	{"total_ns", GT_UNIT_NS, "Time of all kernels on it", GT_WORTH_KEY},
-	{"occupancy_percent", GT_UNIT_PERCENT,
-         "Mean of the theoretical occupancy, each launch shape as heavy as its time", GT_WORTH_KEY},
-	{"achieved_percent", GT_UNIT_PERCENT,
-         "The same of the achieved occupancy, of those where it was measured", GT_WORTH_KEY},
-	{"achieved_share_percent", GT_UNIT_PERCENT, "Time of these, of total_ns",
-         GT_WORTH_ORDINARY},
-	{"tail_ns", GT_UNIT_NS, "Sum of tail_ns where it is known", GT_WORTH_KEY},
-};
-
-/* One row: a launch shape on a GPU, with all that is worked out of it. */
-struct launch {
-	const struct gt_launch_use *use;
-	struct gt_occupancy occupancy;
-	struct gt_achieved achieved;
-	struct gt_occupancy_change changes[GT_OCCUPANCY_CHANGES];
-	size_t change_count;
-	double tail_ns; /* NAN: not known */
-};
-
-struct tally {
-	const struct gt_trace *trace;
-	struct gt_launch_uses uses;
-	struct launch *launches; /* of each use */
-	uint64_t total_ns;
-};
-
-static void tally_init(struct tally *tally, const struct gt_view *view)
+static void tally_init(struct gt_occupancy_tally *tally, const struct gt_view *view)
 {
 	const struct gt_trace *trace = view->trace;
 	struct gt_achieved *achieved;
 
-	*tally = (struct tally){.trace = trace};
+	*tally = (struct gt_occupancy_tally){.trace = trace};
 	gt_launch_uses_init(&tally->uses, trace);
 	achieved = gt_achieved_of(view, &tally->uses);
 	tally->launches = gt_allocate(tally->uses.count * sizeof(*tally->launches));
 	for (size_t i = 0; i < tally->uses.count; i++) {
 		const struct gt_launch_use *use = &tally->uses.rows[i];
 		const struct gt_device device = gt_launch_use_device(trace, use);
-		struct launch *launch = &tally->launches[i];
+		struct gt_occupancy_launch *launch = &tally->launches[i];
 
-		*launch = (struct launch){
+		*launch = (struct gt_occupancy_launch){
 			.use = use,
 			.occupancy = gt_launch_use_occupancy(trace, use),
 			.achieved = achieved[i],
@@ -168,55 +106,10 @@ static void tally_init(struct tally *tally, const struct gt_view *view)
 	gt_array_free(achieved);
 }
 
-static void tally_release(struct tally *tally)
+static void tally_release(struct gt_occupancy_tally *tally)
 {
 	gt_launch_uses_release(&tally->uses);
 	gt_array_free(tally->launches);
-}
-
-/* "64 registers, 74.9 KiB shared". */
-static void add_change(struct gt_result *result, const struct gt_occupancy_change *change)
-{
-	const struct gt_figure shared = gt_figure_binary((int64_t)change->shared_bytes);
-
-	if (change->configured_bytes)
-		gt_result_add_format(result, "%s configured",
-		                     gt_figure_binary((int64_t)change->configured_bytes).text);
-	else if (change->threads)
-		gt_result_add_format(result, "blocks of %u", change->threads);
-	else if (change->registers && change->shared_bytes)
-		gt_result_add_format(result, "%u registers, %s shared", change->registers,
-		                     shared.text);
-	else if (change->registers)
-		gt_result_add_format(result, "%u registers", change->registers);
-	else
-		gt_result_add_format(result, "%s shared", shared.text);
-}
-
-static void add_how(struct gt_result *result, const struct gt_device *device,
-                    const struct gt_launch_shape *shape, const struct gt_occupancy_change *change)
-{
-	if (change->configured_bytes)
-		gt_result_add_format(result,
-		                     "cudaFuncAttributePreferredSharedMemoryCarveout of %.0f",
-		                     ceil(100 * (double)change->configured_bytes /
-		                          (double)device->shared_per_sm_bytes));
-	else if (change->registers)
-		gt_result_add_format(result, "__launch_bounds__(%u, %u) or -maxrregcount=%u",
-		                     shape->block_x * shape->block_y * shape->block_z,
-		                     change->becomes.blocks_per_sm, change->registers);
-	else
-		gt_result_add_unknown(result);
-}
-
-/* The same for programs; 0 stands for what stays as it is. */
-static void add_figures(struct gt_result *result, const struct gt_occupancy_change *change)
-{
-	gt_result_add_count_if(result, change->registers > 0, change->registers);
-	gt_result_add_count_if(result, change->shared_bytes > 0, (int64_t)change->shared_bytes);
-	gt_result_add_count_if(result, change->configured_bytes > 0,
-	                       (int64_t)change->configured_bytes);
-	gt_result_add_count_if(result, change->threads > 0, change->threads);
 }
 
 static void add_limits(struct gt_result *result, const struct gt_occupancy *occupancy,
@@ -233,7 +126,7 @@ static void add_limits(struct gt_result *result, const struct gt_occupancy *occu
 	gt_result_add_count_if(result, barriers > 0, occupancy->blocks_by_barriers);
 }
 
-static void add_times(struct gt_result *result, const struct tally *tally,
+static void add_times(struct gt_result *result, const struct gt_occupancy_tally *tally,
                       const struct gt_launch_use *use)
 {
 	gt_result_add_count(result, (int64_t)use->calls);
@@ -243,8 +136,8 @@ static void add_times(struct gt_result *result, const struct tally *tally,
 	                              : NAN);
 }
 
-static void add_launch(struct gt_result *result, const struct tally *tally,
-                       const struct launch *launch)
+static void add_launch(struct gt_result *result, const struct gt_occupancy_tally *tally,
+                       const struct gt_occupancy_launch *launch)
 {
 	const struct gt_trace *trace = tally->trace;
 	const struct gt_launch_use *use = launch->use;
@@ -272,127 +165,19 @@ static void add_launch(struct gt_result *result, const struct tally *tally,
 	add_limits(result, occupancy, shape->barriers);
 	gt_result_add_count_if(result, use->sm_count > 0, use->sm_count);
 	if (launch->change_count)
-		add_change(result, &launch->changes[0]);
+		gt_occupancy_add_change(result, &launch->changes[0]);
 	else
 		gt_result_add_unknown(result);
 	gt_add_names(result, trace, use->shape);
 }
 
-static void add_launches(struct gt_result *result, const struct tally *tally)
+static void add_launches(struct gt_result *result, const struct gt_occupancy_tally *tally)
 {
 	gt_result_begin(result, "occupancy", launch_headings, GT_COUNT_OF(launch_headings));
 	gt_result_order(result, "total_ns");
 	for (size_t i = 0; i < tally->uses.count; i++)
 		if (tally->uses.rows[i].calls || tally->uses.rows[i].profiled)
 			add_launch(result, tally, &tally->launches[i]);
-}
-
-static void add_changes_of(struct gt_result *result, const struct tally *tally,
-                           const struct launch *launch)
-{
-	const struct gt_launch_use *use = launch->use;
-	const struct gt_launch_shape *shape = &tally->trace->launch_shapes.rows[use->shape];
-	const struct gt_device device = gt_launch_use_device(tally->trace, use);
-
-	for (size_t i = 0; i < launch->change_count; i++) {
-		const struct gt_occupancy_change *change = &launch->changes[i];
-
-		gt_result_add_text(result, gt_shape_name(tally->trace, use->shape));
-		gt_add_size(result, shape->grid_x, shape->grid_y, shape->grid_z);
-		gt_add_size(result, shape->block_x, shape->block_y, shape->block_z);
-		gt_result_add_count(result, (int64_t)use->total_ns);
-		gt_result_add_text(result, gt_occupancy_limit_name(launch->occupancy.limit));
-		gt_result_add_real(result, launch->occupancy.percent);
-		gt_result_add_real(result, change->becomes.percent);
-		gt_result_add_count(result, launch->occupancy.blocks_per_sm);
-		gt_result_add_count(result, change->becomes.blocks_per_sm);
-		gt_result_add_text(result, gt_occupancy_limit_name(change->becomes.limit));
-		add_change(result, change);
-		add_how(result, &device, shape, change);
-		add_figures(result, change);
-	}
-}
-
-static void add_changes(struct gt_result *result, const struct tally *tally)
-{
-	gt_result_begin(result, "changes", change_headings, GT_COUNT_OF(change_headings));
-	gt_result_order(result, "total_ns");
-	for (size_t i = 0; i < tally->uses.count; i++)
-		if (tally->uses.rows[i].calls)
-			add_changes_of(result, tally, &tally->launches[i]);
-}
-
-/* A mean of percents by time. */
-struct mean {
-	double area;
-	double time_ns;
-};
-
-static void mean_add(struct mean *mean, double percent, double time_ns)
-{
-	if (isnan(percent))
-		return;
-	mean->area += percent * time_ns;
-	mean->time_ns += time_ns;
-}
-
-static double mean_of(const struct mean *mean)
-{
-	return mean->time_ns > 0 ? mean->area / mean->time_ns : NAN;
-}
-
-/* Resources of one multiprocessor of it. */
-static void add_room(struct gt_result *result, const struct gt_device *device)
-{
-	/* The least that a launch can be: what limits it are the device's own figures. */
-	const struct gt_launch_shape least = {.block_x = 1, .block_y = 1, .block_z = 1};
-	const struct gt_occupancy room = gt_occupancy_of(device, &least);
-	const bool known = room.limit != GT_LIMIT_UNKNOWN;
-
-	gt_result_add_count_if(result, device->sm_count > 0, device->sm_count);
-	gt_result_add_count_if(result, known, room.blocks_by_warps);
-	gt_result_add_count_if(result, known, room.blocks_by_blocks);
-	gt_result_add_count_if(result, known, device->registers_per_sm);
-	gt_result_add_count_if(result, known, (int64_t)device->shared_per_sm_bytes);
-}
-
-static void add_device(struct gt_result *result, const struct tally *tally, gt_id device)
-{
-	struct mean theoretical = {0};
-	struct mean achieved = {0};
-	double total_ns = 0;
-	double tail_ns = NAN;
-	bool ran = false;
-
-	for (size_t i = 0; i < tally->uses.count; i++) {
-		const struct launch *launch = &tally->launches[i];
-		const double time_ns = (double)launch->use->total_ns;
-
-		if (launch->use->device != device || !launch->use->calls)
-			continue;
-		ran = true;
-		total_ns += time_ns;
-		if (!isnan(launch->tail_ns))
-			tail_ns = launch->tail_ns + (isnan(tail_ns) ? 0 : tail_ns);
-		mean_add(&theoretical, launch->occupancy.percent, time_ns);
-		mean_add(&achieved, launch->achieved.percent, time_ns);
-	}
-	if (!ran)
-		return;
-	gt_add_device(result, tally->trace, device);
-	add_room(result, &tally->trace->devices.rows[device]);
-	gt_add_rounded(result, total_ns);
-	gt_result_add_real(result, mean_of(&theoretical));
-	gt_result_add_real(result, mean_of(&achieved));
-	gt_result_add_real(result, gt_percent(achieved.time_ns, total_ns));
-	gt_add_rounded(result, tail_ns);
-}
-
-static void add_devices(struct gt_result *result, const struct tally *tally)
-{
-	gt_result_begin(result, "devices", device_headings, GT_COUNT_OF(device_headings));
-	for (size_t i = 0; i < tally->trace->devices.count; i++)
-		add_device(result, tally, (gt_id)i);
 }
 
 /* Occupancies of the tables that are not what they seem, and why some are not there. */
@@ -405,13 +190,13 @@ struct doubts {
 	uint64_t parts; /* on a part of the GPU */
 };
 
-static struct doubts doubts_of(const struct tally *tally)
+static struct doubts doubts_of(const struct gt_occupancy_tally *tally)
 {
 	const struct gt_trace *trace = tally->trace;
 	struct doubts doubts = {0};
 
 	for (size_t i = 0; i < tally->uses.count; i++) {
-		const struct launch *launch = &tally->launches[i];
+		const struct gt_occupancy_launch *launch = &tally->launches[i];
 		const struct gt_launch_use *use = launch->use;
 
 		if (!use->calls && !use->profiled)
@@ -428,7 +213,7 @@ static struct doubts doubts_of(const struct tally *tally)
 	return doubts;
 }
 
-static void remark_achieved(struct gt_result *result, const struct tally *tally,
+static void remark_achieved(struct gt_result *result, const struct gt_occupancy_tally *tally,
                             const struct doubts *doubts, bool by_work)
 {
 	if (!doubts->not_measured)
@@ -451,7 +236,8 @@ static void remark_achieved(struct gt_result *result, const struct tally *tally,
 	}
 }
 
-static void add_remarks(struct gt_result *result, const struct tally *tally, bool by_work)
+static void add_remarks(struct gt_result *result, const struct gt_occupancy_tally *tally,
+                        bool by_work)
 {
 	const struct doubts doubts = doubts_of(tally);
 
@@ -497,14 +283,14 @@ static void add_remarks(struct gt_result *result, const struct tally *tally, boo
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
-	struct tally tally;
+	struct gt_occupancy_tally tally;
 
 	(void)arguments;
 	(void)err;
 	tally_init(&tally, view);
 	add_launches(result, &tally);
-	add_changes(result, &tally);
-	add_devices(result, &tally);
+	gt_occupancy_add_changes(result, &tally);
+	gt_occupancy_add_devices(result, &tally);
 	add_remarks(result, &tally, view->by_work);
 	tally_release(&tally);
 	return 0;

@@ -19,7 +19,7 @@
 #include "model/gpu/throttle.h"
 #include "model/naming/first_launches.h"
 #include "model/naming/functions.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/ranges/owners.h"
 #include "model/ranges/ranges.h"
 #include "model/trace.h"

@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "model/graphs/runs.h"
 #include "model/index.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/trace.h"
 #include "model/work/timed.h"
 

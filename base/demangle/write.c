@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/demangle/tree.h"
+#include "base/demangle/write.h"
 
 /*
  * A tree as C++ writes it. A declarator stands in the middle of its type, so that each type has a
@@ -12,28 +12,16 @@
 
 enum { STEPS_PER_CHARACTER = 16, NO_PACK = -1 };
 
-struct writer {
-	const struct gt_node_row *nodes;
-	char *text;
-	size_t length;
-	size_t most;
-	size_t steps;
-	unsigned depth;
-	long at_pack;   /* which element of packs is written, NO_PACK: all */
-	long pack_size; /* of the first pack that was met, NO_PACK: none yet */
-	bool failed;
-};
+static void write_left(struct gt_tree_writer *writer, gt_node node);
+static void write_right(struct gt_tree_writer *writer, gt_node node);
 
-static void write_left(struct writer *writer, gt_node node);
-static void write_right(struct writer *writer, gt_node node);
-
-static void write_node(struct writer *writer, gt_node node)
+void gt_tree_write_node(struct gt_tree_writer *writer, gt_node node)
 {
 	write_left(writer, node);
 	write_right(writer, node);
 }
 
-static void put_bytes(struct writer *writer, const char *text, size_t length)
+void gt_tree_put_bytes(struct gt_tree_writer *writer, const char *text, size_t length)
 {
 	if (length > writer->most - writer->length) {
 		writer->failed = true;
@@ -43,12 +31,12 @@ static void put_bytes(struct writer *writer, const char *text, size_t length)
 	writer->length += length;
 }
 
-static void put(struct writer *writer, const char *text)
+void gt_tree_put(struct gt_tree_writer *writer, const char *text)
 {
-	put_bytes(writer, text, strlen(text));
+	gt_tree_put_bytes(writer, text, strlen(text));
 }
 
-static void put_number(struct writer *writer, uint32_t number)
+static void put_number(struct gt_tree_writer *writer, uint32_t number)
 {
 	char digits[12];
 	size_t at = sizeof(digits);
@@ -56,21 +44,21 @@ static void put_number(struct writer *writer, uint32_t number)
 	do
 		digits[--at] = (char)('0' + number % 10);
 	while (number /= 10);
-	put_bytes(writer, digits + at, sizeof(digits) - at);
+	gt_tree_put_bytes(writer, digits + at, sizeof(digits) - at);
 }
 
-static char last_of(const struct writer *writer)
+static char last_of(const struct gt_tree_writer *writer)
 {
 	return (char)(writer->length ? writer->text[writer->length - 1] : '\0');
 }
 
-static void write_text(struct writer *writer, const struct gt_node_row *row)
+void gt_tree_write_text(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
-	put_bytes(writer, row->text, row->length);
+	gt_tree_put_bytes(writer, row->text, row->length);
 }
 
 /* An element that writes nothing, as an empty pack, takes no comma. */
-static void write_list(struct writer *writer, gt_node list)
+void gt_tree_write_list(struct gt_tree_writer *writer, gt_node list)
 {
 	const size_t start = writer->length;
 
@@ -78,31 +66,31 @@ static void write_list(struct writer *writer, gt_node list)
 		const size_t before = writer->length;
 
 		if (before > start)
-			put(writer, ", ");
+			gt_tree_put(writer, ", ");
 
 		const size_t after = writer->length;
 
-		write_node(writer, writer->nodes[at].a);
+		gt_tree_write_node(writer, writer->nodes[at].a);
 		if (writer->length == after)
 			writer->length = before;
 	}
 }
 
-static void write_arguments(struct writer *writer, gt_node list)
+static void write_arguments(struct gt_tree_writer *writer, gt_node list)
 {
 	const long at_pack = writer->at_pack;
 
 	if (last_of(writer) == '<')
-		put(writer, " ");
-	put(writer, "<");
+		gt_tree_put(writer, " ");
+	gt_tree_put(writer, "<");
 	writer->at_pack = at_pack;
-	write_list(writer, list);
+	gt_tree_write_list(writer, list);
 	if (last_of(writer) == '>')
-		put(writer, " ");
-	put(writer, ">");
+		gt_tree_put(writer, " ");
+	gt_tree_put(writer, ">");
 }
 
-static void write_flags(struct writer *writer, uint32_t flags)
+static void write_flags(struct gt_tree_writer *writer, uint32_t flags)
 {
 	static const struct {
 		uint32_t flag;
@@ -113,11 +101,11 @@ static void write_flags(struct writer *writer, uint32_t flags)
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (flags & words[i].flag)
-			put(writer, words[i].text);
+			gt_tree_put(writer, words[i].text);
 }
 
 /* The element of a pack that is being written; 0 for all or none of them. */
-static gt_node element_of(struct writer *writer, gt_node pack)
+static gt_node element_of(struct gt_tree_writer *writer, gt_node pack)
 {
 	gt_node at = writer->nodes[pack].a;
 
@@ -137,7 +125,7 @@ static gt_node element_of(struct writer *writer, gt_node pack)
 }
 
 /* The node whose declarator a type has: what a parameter stands for just now. */
-static gt_node meant(struct writer *writer, gt_node node)
+static gt_node meant(struct gt_tree_writer *writer, gt_node node)
 {
 	for (;; writer->steps++) {
 		if (writer->nodes[node].kind == GT_NODE_PARAMETER)
@@ -149,7 +137,7 @@ static gt_node meant(struct writer *writer, gt_node node)
 	}
 }
 
-static void write_expansion(struct writer *writer, const struct gt_node_row *row)
+static void write_expansion(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
 	const long at_pack = writer->at_pack;
 	const long pack_size = writer->pack_size;
@@ -157,22 +145,22 @@ static void write_expansion(struct writer *writer, const struct gt_node_row *row
 
 	writer->at_pack = 0;
 	writer->pack_size = NO_PACK;
-	write_node(writer, row->a);
+	gt_tree_write_node(writer, row->a);
 	if (writer->pack_size == NO_PACK)
-		put(writer, "...");
+		gt_tree_put(writer, "...");
 	else if (writer->pack_size == 0)
 		writer->length = start;
 	for (long i = 1; i < writer->pack_size && !writer->failed; i++) {
-		put(writer, ", ");
+		gt_tree_put(writer, ", ");
 		writer->at_pack = i;
-		write_node(writer, row->a);
+		gt_tree_write_node(writer, row->a);
 	}
 	writer->at_pack = at_pack;
 	writer->pack_size = pack_size;
 }
 
 /* The kind of declarator of a type, which may be const. */
-static enum gt_node_kind declarator_of(struct writer *writer, gt_node node)
+static enum gt_node_kind declarator_of(struct gt_tree_writer *writer, gt_node node)
 {
 	for (;;) {
 		node = meant(writer, node);
@@ -183,7 +171,7 @@ static enum gt_node_kind declarator_of(struct writer *writer, gt_node node)
 	}
 }
 
-static bool needs_brackets(struct writer *writer, gt_node node)
+static bool needs_brackets(struct gt_tree_writer *writer, gt_node node)
 {
 	const enum gt_node_kind kind = declarator_of(writer, node);
 
@@ -191,7 +179,7 @@ static bool needs_brackets(struct writer *writer, gt_node node)
 }
 
 /* References to references collapse to the weaker one. */
-static void write_indirect_left(struct writer *writer, const struct gt_node_row *row)
+static void write_indirect_left(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
 	const gt_node target = meant(writer, row->a);
 	const struct gt_node_row *inner = &writer->nodes[target];
@@ -208,63 +196,63 @@ static void write_indirect_left(struct writer *writer, const struct gt_node_row 
 	}
 	write_left(writer, target);
 	if (declarator_of(writer, target) == GT_NODE_ARRAY)
-		put(writer, " ");
+		gt_tree_put(writer, " ");
 	if (needs_brackets(writer, target))
-		put(writer, "(");
-	write_text(writer, row);
+		gt_tree_put(writer, "(");
+	gt_tree_write_text(writer, row);
 }
 
-static void write_indirect_right(struct writer *writer, const struct gt_node_row *row)
+static void write_indirect_right(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
 	const gt_node target = meant(writer, row->a);
 	const struct gt_node_row *inner = &writer->nodes[target];
 
 	if (!(inner->kind == GT_NODE_INDIRECT && inner->text[0] == '&' && row->text[0] == '&') &&
 	    needs_brackets(writer, target))
-		put(writer, ")");
+		gt_tree_put(writer, ")");
 	write_right(writer, target);
 }
 
-static void write_member_left(struct writer *writer, const struct gt_node_row *row)
+static void write_member_left(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
 	write_left(writer, row->b);
 	if (declarator_of(writer, row->b) == GT_NODE_ARRAY)
-		put(writer, " ");
-	put(writer, needs_brackets(writer, row->b) ? "(" : " ");
-	write_node(writer, row->a);
-	put(writer, "::*");
+		gt_tree_put(writer, " ");
+	gt_tree_put(writer, needs_brackets(writer, row->b) ? "(" : " ");
+	gt_tree_write_node(writer, row->a);
+	gt_tree_put(writer, "::*");
 }
 
-static void write_function_right(struct writer *writer, const struct gt_node_row *row)
+static void write_function_right(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
-	put(writer, "(");
-	write_list(writer, row->b);
-	put(writer, ")");
+	gt_tree_put(writer, "(");
+	gt_tree_write_list(writer, row->b);
+	gt_tree_put(writer, ")");
 	write_flags(writer, row->flags);
 	if (row->a)
 		write_right(writer, row->a);
 }
 
-static void write_encoding(struct writer *writer, const struct gt_node_row *row)
+static void write_encoding(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
 	const struct gt_node_row *type = &writer->nodes[row->b];
 
 	if (type->a) {
 		write_left(writer, type->a);
 		if (!needs_brackets(writer, type->a))
-			put(writer, " ");
+			gt_tree_put(writer, " ");
 	}
-	write_node(writer, row->a);
-	put(writer, "(");
-	write_list(writer, type->b);
-	put(writer, ")");
+	gt_tree_write_node(writer, row->a);
+	gt_tree_put(writer, "(");
+	gt_tree_write_list(writer, type->b);
+	gt_tree_put(writer, ")");
 	if (type->a)
 		write_right(writer, type->a);
 	write_flags(writer, type->flags);
 }
 
 /* The name of a class without its scopes and arguments. */
-static void write_base_name(struct writer *writer, gt_node node)
+static void write_base_name(struct gt_tree_writer *writer, gt_node node)
 {
 	for (;;) {
 		const struct gt_node_row *row = &writer->nodes[node];
@@ -280,227 +268,94 @@ static void write_base_name(struct writer *writer, gt_node node)
 	const struct gt_node_row *row = &writer->nodes[node];
 
 	if (row->kind == GT_NODE_NAME && row->length > 5 && memcmp(row->text, "std::", 5) == 0)
-		put_bytes(writer, row->text + 5, row->length - 5);
+		gt_tree_put_bytes(writer, row->text + 5, row->length - 5);
 	else
-		write_node(writer, node);
+		gt_tree_write_node(writer, node);
 }
 
-/* 4, 4u, true; of any other type: (type)4. The ABI writes the minus sign as "n". */
-static void write_literal(struct writer *writer, const struct gt_node_row *row)
+static void write_lambda(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
-	static const struct {
-		const char *type;
-		const char *suffix;
-	} plain[] = {{"int", ""},         {"unsigned int", "u"},
-	             {"long", "l"},       {"unsigned long", "ul"},
-	             {"long long", "ll"}, {"unsigned long long", "ull"}};
-	const struct gt_node_row *type = &writer->nodes[row->a];
-	const bool negative = row->length && row->text[0] == 'n';
-	const char *suffix = NULL;
-
-	if (type->kind == GT_NODE_NAME && type->length == 4 && memcmp(type->text, "bool", 4) == 0 &&
-	    row->length == 1 && strchr("01", row->text[0])) {
-		put(writer, row->text[0] == '1' ? "true" : "false");
-		return;
-	}
-	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
-		if (type->kind == GT_NODE_NAME && type->length == strlen(plain[i].type) &&
-		    memcmp(type->text, plain[i].type, type->length) == 0)
-			suffix = plain[i].suffix;
-	if (!suffix) {
-		put(writer, "(");
-		write_node(writer, row->a);
-		put(writer, ")");
-	}
-	put(writer, negative ? "-" : "");
-	put_bytes(writer, row->text + negative, row->length - negative);
-	put(writer, suffix ? suffix : "");
-}
-
-static void write_operand(struct writer *writer, gt_node node)
-{
-	const enum gt_node_kind kind = writer->nodes[node].kind;
-	const bool simple = kind == GT_NODE_NAME || kind == GT_NODE_SCOPED ||
-	                    kind == GT_NODE_UNNAMED || kind == GT_NODE_BRACES;
-
-	put(writer, simple ? "" : "(");
-	write_node(writer, node);
-	put(writer, simple ? "" : ")");
-}
-
-static void write_binary(struct writer *writer, const struct gt_node_row *row)
-{
-	/* ">" would end the arguments of a template. */
-	const bool greater = row->text[0] == '>' && row->length == 1;
-
-	put(writer, greater ? "(" : "");
-	write_operand(writer, row->a);
-	write_text(writer, row);
-	write_operand(writer, row->b);
-	put(writer, greater ? ")" : "");
-}
-
-static void write_fold(struct writer *writer, const struct gt_node_row *row)
-{
-	const bool right = row->flags & GT_NODE_OTHER;
-
-	put(writer, "(");
-	if (row->b || right)
-		write_operand(writer, row->a);
-	else
-		put(writer, "...");
-	write_text(writer, row);
-	if (row->b) {
-		put(writer, "...");
-		write_text(writer, row);
-		write_operand(writer, row->b);
-	} else if (right) {
-		put(writer, "...");
-	} else {
-		write_operand(writer, row->a);
-	}
-	put(writer, ")");
-}
-
-static void write_unary(struct writer *writer, const struct gt_node_row *row)
-{
-	const struct gt_node_row *operand = &writer->nodes[row->a];
-
-	/* The address of a function needs no parameters. */
-	if (row->text[0] == '&' && operand->kind == GT_NODE_ENCODING &&
-	    writer->nodes[operand->a].kind == GT_NODE_SCOPED) {
-		write_text(writer, row);
-		write_node(writer, operand->a);
-		return;
-	}
-	if (!(row->flags & GT_NODE_OTHER))
-		write_text(writer, row);
-	write_operand(writer, row->a);
-	if (row->flags & GT_NODE_OTHER)
-		write_text(writer, row);
-}
-
-static void write_ternary(struct writer *writer, const struct gt_node_row *row)
-{
-	write_operand(writer, row->a);
-	put(writer, "?");
-	write_operand(writer, row->b);
-	put(writer, " : ");
-	write_operand(writer, row->c);
-}
-
-static void write_call(struct writer *writer, const struct gt_node_row *row)
-{
-	const bool calls = row->kind == GT_NODE_CALL;
-
-	if (row->a && calls)
-		write_operand(writer, row->a);
-	else if (row->a)
-		write_node(writer, row->a);
-	put(writer, calls ? "(" : "{");
-	write_list(writer, row->b);
-	put(writer, calls ? ")" : "}");
-}
-
-static void write_cast(struct writer *writer, const struct gt_node_row *row)
-{
-	put(writer, "(");
-	write_node(writer, row->a);
-	put(writer, ")");
-	write_operand(writer, row->b);
-}
-
-static void write_named_cast(struct writer *writer, const struct gt_node_row *row)
-{
-	write_text(writer, row);
-	put(writer, "<");
-	write_node(writer, row->a);
-	put(writer, ">(");
-	write_node(writer, row->b);
-	put(writer, ")");
-}
-
-static void write_lambda(struct writer *writer, const struct gt_node_row *row)
-{
-	put(writer, "{lambda(");
-	write_list(writer, row->a);
-	put(writer, ")#");
+	gt_tree_put(writer, "{lambda(");
+	gt_tree_write_list(writer, row->a);
+	gt_tree_put(writer, ")#");
 	put_number(writer, row->number);
-	put(writer, "}");
+	gt_tree_put(writer, "}");
 }
 
 /* {unnamed type#1}, {parm#1}; auto:1 has no brackets. */
-static void write_unnamed(struct writer *writer, const struct gt_node_row *row)
+static void write_unnamed(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
 	const bool automatic = strcmp(row->text, "auto") == 0;
 
-	put(writer, automatic ? "" : "{");
-	put(writer, row->text);
-	put(writer, automatic ? ":" : "#");
+	gt_tree_put(writer, automatic ? "" : "{");
+	gt_tree_put(writer, row->text);
+	gt_tree_put(writer, automatic ? ":" : "#");
 	put_number(writer, row->number);
-	put(writer, automatic ? "" : "}");
+	gt_tree_put(writer, automatic ? "" : "}");
 }
 
-static void write_pack(struct writer *writer, const struct gt_node_row *row)
+static void write_pack(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
 	const gt_node element = element_of(writer, (gt_node)(row - writer->nodes));
 
 	if (writer->at_pack == NO_PACK)
-		write_list(writer, row->a);
+		gt_tree_write_list(writer, row->a);
 	else if (element)
 		write_left(writer, element);
 }
 
-static void write_scoped(struct writer *writer, const struct gt_node_row *row)
+static void write_scoped(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
-	write_node(writer, row->a);
-	put(writer, "::");
-	write_node(writer, row->b);
+	gt_tree_write_node(writer, row->a);
+	gt_tree_put(writer, "::");
+	gt_tree_write_node(writer, row->b);
 }
 
 /* A text on one side of a node, or around it. */
-static void write_with_text(struct writer *writer, const struct gt_node_row *row)
+static void write_with_text(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
 	const bool clone = row->kind == GT_NODE_SUFFIXED && row->text[0] == '.';
 
 	if (row->kind == GT_NODE_TAGGED || row->kind == GT_NODE_SUFFIXED) {
-		write_node(writer, row->a);
-		put(writer, row->kind == GT_NODE_TAGGED ? "[abi:" : clone ? " [clone " : "");
-		write_text(writer, row);
-		put(writer, row->kind == GT_NODE_TAGGED || clone ? "]" : "");
+		gt_tree_write_node(writer, row->a);
+		gt_tree_put(writer, row->kind == GT_NODE_TAGGED ? "[abi:"
+		                    : clone                     ? " [clone "
+		                                                : "");
+		gt_tree_write_text(writer, row);
+		gt_tree_put(writer, row->kind == GT_NODE_TAGGED || clone ? "]" : "");
 		return;
 	}
-	write_text(writer, row);
-	put(writer, row->kind == GT_NODE_ENCLOSED ? "(" : "");
-	write_node(writer, row->a);
-	put(writer, row->kind == GT_NODE_ENCLOSED ? ")" : "");
+	gt_tree_write_text(writer, row);
+	gt_tree_put(writer, row->kind == GT_NODE_ENCLOSED ? "(" : "");
+	gt_tree_write_node(writer, row->a);
+	gt_tree_put(writer, row->kind == GT_NODE_ENCLOSED ? ")" : "");
 }
 
-static void write_list_of(struct writer *writer, const struct gt_node_row *row)
+static void write_list_of(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
-	write_list(writer, (gt_node)(row - writer->nodes));
+	gt_tree_write_list(writer, (gt_node)(row - writer->nodes));
 }
 
-static void write_template(struct writer *writer, const struct gt_node_row *row)
+static void write_template(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
-	write_node(writer, row->a);
+	gt_tree_write_node(writer, row->a);
 	write_arguments(writer, row->b);
 }
 
-static void write_all_arguments(struct writer *writer, const struct gt_node_row *row)
+static void write_all_arguments(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
-	write_list(writer, row->a);
+	gt_tree_write_list(writer, row->a);
 }
 
-static void write_constructor(struct writer *writer, const struct gt_node_row *row)
+static void write_constructor(struct gt_tree_writer *writer, const struct gt_node_row *row)
 {
-	put(writer, row->flags ? "~" : "");
+	gt_tree_put(writer, row->flags ? "~" : "");
 	write_base_name(writer, row->a);
 }
 
 /* Writers of nodes that have no right part; types are not here. */
-static void (*const writers[])(struct writer *writer, const struct gt_node_row *row) = {
-	[GT_NODE_NAME] = write_text,
+static void (*const writers[])(struct gt_tree_writer *writer, const struct gt_node_row *row) = {
+	[GT_NODE_NAME] = gt_tree_write_text,
 	[GT_NODE_LIST] = write_list_of,
 	[GT_NODE_SCOPED] = write_scoped,
 	[GT_NODE_TEMPLATE] = write_template,
@@ -512,21 +367,21 @@ static void (*const writers[])(struct writer *writer, const struct gt_node_row *
 	[GT_NODE_CONSTRUCTOR] = write_constructor,
 	[GT_NODE_LAMBDA] = write_lambda,
 	[GT_NODE_UNNAMED] = write_unnamed,
-	[GT_NODE_LITERAL] = write_literal,
+	[GT_NODE_LITERAL] = gt_tree_write_expression,
 	[GT_NODE_PREFIXED] = write_with_text,
 	[GT_NODE_SUFFIXED] = write_with_text,
 	[GT_NODE_ENCLOSED] = write_with_text,
-	[GT_NODE_UNARY] = write_unary,
-	[GT_NODE_BINARY] = write_binary,
-	[GT_NODE_TERNARY] = write_ternary,
-	[GT_NODE_CALL] = write_call,
-	[GT_NODE_CAST] = write_cast,
-	[GT_NODE_NAMED_CAST] = write_named_cast,
-	[GT_NODE_BRACES] = write_call,
-	[GT_NODE_FOLD] = write_fold,
+	[GT_NODE_UNARY] = gt_tree_write_expression,
+	[GT_NODE_BINARY] = gt_tree_write_expression,
+	[GT_NODE_TERNARY] = gt_tree_write_expression,
+	[GT_NODE_CALL] = gt_tree_write_expression,
+	[GT_NODE_CAST] = gt_tree_write_expression,
+	[GT_NODE_NAMED_CAST] = gt_tree_write_expression,
+	[GT_NODE_BRACES] = gt_tree_write_expression,
+	[GT_NODE_FOLD] = gt_tree_write_expression,
 };
 
-static void write_type_left(struct writer *writer, gt_node type)
+static void write_type_left(struct gt_tree_writer *writer, gt_node type)
 {
 	const gt_node node =
 		writer->nodes[type].kind == GT_NODE_PARAMETER ? meant(writer, type) : type;
@@ -535,7 +390,7 @@ static void write_type_left(struct writer *writer, gt_node type)
 	if (row->kind == GT_NODE_FUNCTION) {
 		if (row->a) {
 			write_left(writer, row->a);
-			put(writer, " ");
+			gt_tree_put(writer, " ");
 		}
 	} else if (row->kind == GT_NODE_INDIRECT) {
 		write_indirect_left(writer, row);
@@ -551,15 +406,15 @@ static void write_type_left(struct writer *writer, gt_node type)
 		write_flags(writer, row->flags & ~(twice ? inner->flags : 0));
 	} else if (row->kind == GT_NODE_VENDOR) {
 		write_left(writer, row->a);
-		put(writer, row->flags ? " __vector(" : " ");
-		write_text(writer, row);
-		put(writer, row->flags ? ")" : "");
+		gt_tree_put(writer, row->flags ? " __vector(" : " ");
+		gt_tree_write_text(writer, row);
+		gt_tree_put(writer, row->flags ? ")" : "");
 	} else {
 		writers[row->kind](writer, row);
 	}
 }
 
-static void write_type_right(struct writer *writer, gt_node type)
+static void write_type_right(struct gt_tree_writer *writer, gt_node type)
 {
 	const gt_node node =
 		writer->nodes[type].kind == GT_NODE_PARAMETER ? meant(writer, type) : type;
@@ -570,15 +425,15 @@ static void write_type_right(struct writer *writer, gt_node type)
 	} else if (row->kind == GT_NODE_INDIRECT) {
 		write_indirect_right(writer, row);
 	} else if (row->kind == GT_NODE_MEMBER) {
-		put(writer, needs_brackets(writer, row->b) ? ")" : "");
+		gt_tree_put(writer, needs_brackets(writer, row->b) ? ")" : "");
 		write_right(writer, row->b);
 	} else if (row->kind == GT_NODE_ARRAY) {
 		if (last_of(writer) != ']')
-			put(writer, " ");
-		put(writer, "[");
+			gt_tree_put(writer, " ");
+		gt_tree_put(writer, "[");
 		if (row->b)
-			write_node(writer, row->b);
-		put(writer, "]");
+			gt_tree_write_node(writer, row->b);
+		gt_tree_put(writer, "]");
 		write_right(writer, row->a);
 	} else if (row->kind == GT_NODE_QUALIFIED || row->kind == GT_NODE_VENDOR) {
 		write_right(writer, row->a);
@@ -590,8 +445,8 @@ static void write_type_right(struct writer *writer, gt_node type)
 	}
 }
 
-static void write_part(struct writer *writer, gt_node node,
-                       void (*part)(struct writer *writer, gt_node node))
+static void write_part(struct gt_tree_writer *writer, gt_node node,
+                       void (*part)(struct gt_tree_writer *writer, gt_node node))
 {
 	if (writer->failed || writer->depth > 2 * GT_DEMANGLE_MOST_DEPTH ||
 	    ++writer->steps > STEPS_PER_CHARACTER * writer->most) {
@@ -603,19 +458,19 @@ static void write_part(struct writer *writer, gt_node node,
 	writer->depth--;
 }
 
-static void write_left(struct writer *writer, gt_node node)
+static void write_left(struct gt_tree_writer *writer, gt_node node)
 {
 	write_part(writer, node, write_type_left);
 }
 
-static void write_right(struct writer *writer, gt_node node)
+static void write_right(struct gt_tree_writer *writer, gt_node node)
 {
 	write_part(writer, node, write_type_right);
 }
 
 char *gt_demangle_write(const struct gt_demangler *demangler, gt_node root, size_t most)
 {
-	struct writer writer = {
+	struct gt_tree_writer writer = {
 		.nodes = demangler->nodes.rows,
 		.text = gt_allocate(most + 1),
 		.most = most,
@@ -623,7 +478,7 @@ char *gt_demangle_write(const struct gt_demangler *demangler, gt_node root, size
 		.pack_size = NO_PACK,
 	};
 
-	write_node(&writer, root);
+	gt_tree_write_node(&writer, root);
 	writer.text[writer.length] = '\0';
 	if (!writer.failed)
 		return writer.text;

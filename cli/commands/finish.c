@@ -15,7 +15,7 @@
 #include "cli/recording/reading.h"
 #include "cli/recording/recording.h"
 #include "collector/condition.h"
-#include "format/arena/salvage.h"
+#include "format/arena/files.h"
 
 enum { TRIES = 20 };
 

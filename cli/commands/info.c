@@ -19,7 +19,7 @@
 #include "cli/recording/recording.h"
 #include "cli/render/render.h"
 #include "cli/render/show.h"
-#include "format/arena/salvage.h"
+#include "format/arena/files.h"
 #include "model/trace.h"
 
 struct args {

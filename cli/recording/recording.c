@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/path.h"
-#include "format/arena/salvage.h"
+#include "format/arena/files.h"
 #include "format/bundle/bundle.h"
 #include "format/recording.h"
 #include "format/roll.h"

@@ -11,161 +11,12 @@
 #include "analysis/spread.h"
 #include "base/array.h"
 #include "cli/run/bundle_edit.h"
+#include "cli/run/sequence.h"
 #include "model/known.h"
 #include "model/trace.h"
-#include "model/work/timed.h"
 
 #define MOST_PATH  1024 /* bytes of a path of ranges */
 #define MOST_DEPTH 32   /* ranges in it */
-
-/* GPU work for a call of the process. */
-enum work_kind { LAUNCH, COPY, FILL };
-
-struct work {
-	enum work_kind kind;
-	int64_t call_ns;
-	int64_t start_ns;
-	int64_t end_ns;
-	gt_id shape;    /* of a launch */
-	uint64_t bytes; /* of copies and fills */
-	bool counts;    /* its times are a figure */
-	bool captured;  /* a call that was captured asked for it */
-};
-
-struct interval {
-	int64_t start_ns;
-	int64_t end_ns;
-};
-
-/* Data of one bundle. */
-struct sequence {
-	const struct gt_trace *trace;
-	const struct gt_captured_launch *launch;
-	gt_array(struct work) work; /* of the process, by call */
-	gt_array(struct interval)
-		occurrences;   /* of the range in it, but those that were captured */
-	struct gt_known calls; /* of api_calls, by correlation */
-};
-
-static gt_id process_of_thread(const struct gt_trace *trace, gt_id thread)
-{
-	return thread < trace->threads.count ? trace->threads.rows[thread].process : GT_NONE;
-}
-
-/* ---- occurrences ---- */
-
-static bool is_captured(const struct sequence *sequence, const struct interval *interval)
-{
-	gt_array_each(const struct gt_captured_launch, launch, &sequence->trace->captured_launches)
-		if (launch->process == sequence->launch->process &&
-		    launch->start_ns <= interval->end_ns && launch->end_ns >= interval->start_ns)
-			return true;
-	return false;
-}
-
-/* Ranges come by their begin; those that overlap are one occurrence. */
-static void list_occurrences(struct sequence *sequence)
-{
-	const struct gt_trace *trace = sequence->trace;
-	const char *name = gt_trace_text(trace, sequence->launch->range);
-	gt_array(struct interval) all = {0};
-
-	gt_array_each(const struct gt_range, range, &trace->ranges) {
-		struct interval *last = all.count ? &all.rows[all.count - 1] : NULL;
-
-		if (strcmp(gt_trace_text(trace, range->text), name) != 0 ||
-		    process_of_thread(trace, range->thread) != sequence->launch->process ||
-		    !gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns))
-			continue;
-		if (last && range->start_ns <= last->end_ns)
-			last->end_ns = range->end_ns > last->end_ns ? range->end_ns : last->end_ns;
-		else
-			*gt_array_push(&all) = (struct interval){range->start_ns, range->end_ns};
-	}
-	gt_array_each(const struct interval, interval, &all)
-		if (!is_captured(sequence, interval))
-			*gt_array_push(&sequence->occurrences) = *interval;
-	gt_array_free(all.rows);
-}
-
-/* ---- work ---- */
-
-static void add_work(struct sequence *sequence, gt_id api_call, struct work work)
-{
-	const struct gt_trace *trace = sequence->trace;
-	const struct gt_api_call *call;
-
-	if (api_call >= trace->api_calls.count)
-		return;
-	call = &trace->api_calls.rows[api_call];
-	if (process_of_thread(trace, call->thread) != sequence->launch->process)
-		return;
-	work.call_ns = call->start_ns;
-	work.captured = (call->flags & GT_PROFILED) != 0;
-	*gt_array_push(&sequence->work) = work;
-}
-
-static int by_call(const void *a, const void *b)
-{
-	const struct work *left = a;
-	const struct work *right = b;
-
-	if (left->call_ns != right->call_ns)
-		return left->call_ns < right->call_ns ? -1 : 1;
-	return left->start_ns < right->start_ns ? -1 : left->start_ns > right->start_ns;
-}
-
-#define ADD(row, ...)                                                                              \
-	add_work(sequence, (row)->api_call,                                                        \
-	         (struct work){.start_ns = (row)->start_ns,                                        \
-	                       .end_ns = (row)->end_ns,                                            \
-	                       .counts = gt_timed(GT_TIMES_FIGURES, (row)->flags, (row)->start_ns, \
-	                                          (row)->end_ns),                                  \
-	                       __VA_ARGS__})
-
-static void list_work(struct sequence *sequence)
-{
-	const struct gt_trace *trace = sequence->trace;
-
-	gt_array_each(const struct gt_kernel, kernel, &trace->kernels)
-		ADD(kernel, .kind = LAUNCH, .shape = kernel->shape);
-	gt_array_each(const struct gt_copy, copy, &trace->copies)
-		ADD(copy, .kind = COPY, .bytes = copy->size_bytes);
-	gt_array_each(const struct gt_fill, fill, &trace->fills)
-		ADD(fill, .kind = FILL, .bytes = fill->size_bytes);
-	if (sequence->work.count)
-		qsort(sequence->work.rows, sequence->work.count, sizeof(*sequence->work.rows),
-		      by_call);
-}
-
-/* The first whose call was made at that time or later. */
-static size_t first_at(const struct sequence *sequence, int64_t time_ns)
-{
-	size_t first = 0;
-	size_t end = sequence->work.count;
-
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (sequence->work.rows[middle].call_ns < time_ns)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
-}
-
-/* For a launch of a graph: whatever else the process asked for in one call, by when it was made. */
-static void list_calls_as_occurrences(struct sequence *sequence)
-{
-	for (size_t i = 0; i < sequence->work.count; i++) {
-		const struct work *work = &sequence->work.rows[i];
-
-		if (!work->captured && (i == 0 || work->call_ns != work[-1].call_ns))
-			*gt_array_push(&sequence->occurrences) =
-				(struct interval){work->call_ns, work->call_ns};
-	}
-}
 
 /* ---- what the bundle says ---- */
 
@@ -183,14 +34,14 @@ static bool is_triple(const json_t *list, const gt_count values[3])
 }
 
 static bool is_launch(const struct gt_trace *trace, const json_t *root, const json_t *step,
-                      const struct work *work)
+                      const struct gt_sequence_work *work)
 {
 	const json_t *function = json_array_get(json_object_get(root, "functions"),
 	                                        (size_t)number(step, "function"));
 	const char *name = json_string_value(json_object_get(function, "name"));
 	const struct gt_launch_shape *shape;
 
-	if (work->kind != LAUNCH || work->shape >= trace->launch_shapes.count || !name)
+	if (work->kind != GT_SEQUENCE_LAUNCH || work->shape >= trace->launch_shapes.count || !name)
 		return false;
 	shape = &trace->launch_shapes.rows[work->shape];
 	return strcmp(gt_trace_text(trace, shape->name), name) == 0 &&
@@ -227,17 +78,19 @@ static uint64_t bytes_of(const json_t *step)
 	return (uint64_t)number(step, "bytes") * (uint64_t)number(step, "rows") * slices;
 }
 
-static enum work_kind work_of(const json_t *step)
+static enum gt_sequence_work_kind work_of(const json_t *step)
 {
 	const char *kind = kind_of(step);
 
-	return strcmp(kind, "launch") == 0 ? LAUNCH : strcmp(kind, "copy") == 0 ? COPY : FILL;
+	return strcmp(kind, "launch") == 0 ? GT_SEQUENCE_LAUNCH
+	       : strcmp(kind, "copy") == 0 ? GT_SEQUENCE_COPY
+	                                   : GT_SEQUENCE_FILL;
 }
 
 static bool is_same(const struct gt_trace *trace, const json_t *root, const json_t *step,
-                    const struct work *work)
+                    const struct gt_sequence_work *work)
 {
-	if (work_of(step) == LAUNCH)
+	if (work_of(step) == GT_SEQUENCE_LAUNCH)
 		return is_launch(trace, root, step, work);
 	return work->kind == work_of(step) && work->bytes == bytes_of(step);
 }
@@ -282,12 +135,13 @@ static void times_release(struct times *times)
  * fill of several slices is one for each of them (cudaMemset3D): those that follow each other and
  * have as many bytes together as the step are its one work.
  */
-static bool put_together(const struct sequence *sequence, const struct times *times, size_t first,
-                         size_t end, struct work *work)
+static bool put_together(const struct gt_sequence *sequence, const struct times *times,
+                         size_t first, size_t end, struct gt_sequence_work *work)
 {
 	for (size_t i = 0; i < times->count; i++) {
 		const json_t *step = times->steps[i].step;
-		const bool splits = work_of(step) != LAUNCH && number(step, "graph") == 0;
+		const bool splits =
+			work_of(step) != GT_SEQUENCE_LAUNCH && number(step, "graph") == 0;
 		const uint64_t bytes = splits ? bytes_of(step) : 0;
 
 		if (first == end)
@@ -295,7 +149,7 @@ static bool put_together(const struct sequence *sequence, const struct times *ti
 		work[i] = sequence->work.rows[first++];
 		while (first < end && work[i].kind == work_of(step) && work[i].bytes < bytes &&
 		       sequence->work.rows[first].kind == work[i].kind) {
-			const struct work *next = &sequence->work.rows[first++];
+			const struct gt_sequence_work *next = &sequence->work.rows[first++];
 
 			work[i].bytes += next->bytes;
 			work[i].end_ns =
@@ -310,14 +164,14 @@ static bool put_together(const struct sequence *sequence, const struct times *ti
 struct group {
 	size_t first;
 	size_t end;
-	const struct work *work;
+	const struct gt_sequence_work *work;
 	size_t *places;
 	bool *used;  /* of the work, from first on, */
 	size_t next; /* of which all before this one is */
 };
 
-static bool place(const struct sequence *sequence, const json_t *root, json_t *step, size_t number,
-                  struct group *group)
+static bool place(const struct gt_sequence *sequence, const json_t *root, json_t *step,
+                  size_t number, struct group *group)
 {
 	while (group->next < group->end && group->used[group->next - group->first])
 		group->next++;
@@ -336,7 +190,7 @@ static bool place(const struct sequence *sequence, const json_t *root, json_t *s
  * Whether it is the work of the steps: that of a launch of a graph began as its branches came to
  * it, and need not have their order.
  */
-static bool match(const struct sequence *sequence, const json_t *root, const struct times *times,
+static bool match(const struct gt_sequence *sequence, const json_t *root, const struct times *times,
                   struct group *group)
 {
 	bool all = true;
@@ -360,8 +214,8 @@ static size_t end_of_launch(const struct times *times, size_t first)
 }
 
 /* Whether the GPU did the same, all with times; places: which work is that of each step. */
-static bool fits(const struct sequence *sequence, const struct times *times, const json_t *root,
-                 const struct work *work, size_t *places)
+static bool fits(const struct gt_sequence *sequence, const struct times *times, const json_t *root,
+                 const struct gt_sequence_work *work, size_t *places)
 {
 	for (size_t i = 0; i < times->count; i = end_of_launch(times, i)) {
 		struct group group = {
@@ -374,14 +228,14 @@ static bool fits(const struct sequence *sequence, const struct times *times, con
 	return true;
 }
 
-static void add_times(struct times *times, const struct work *all, const size_t *places)
+static void add_times(struct times *times, const struct gt_sequence_work *all, const size_t *places)
 {
 	int64_t least_ns = INT64_MAX;
 	int64_t most_ns = INT64_MIN;
 
 	times->occurrences++;
 	for (size_t i = 0; i < times->count; i++) {
-		const struct work *work = &all[places[i]];
+		const struct gt_sequence_work *work = &all[places[i]];
 		const int64_t zero_ns = all[0].call_ns;
 
 		*gt_array_push(&times->steps[i].start_ns) = work->start_ns - zero_ns;
@@ -393,12 +247,12 @@ static void add_times(struct times *times, const struct work *all, const size_t 
 	*gt_array_push(&times->spans) = most_ns - least_ns;
 }
 
-static void add_occurrence(const struct sequence *sequence, struct times *times, const json_t *root,
-                           const struct interval *occurrence)
+static void add_occurrence(const struct gt_sequence *sequence, struct times *times,
+                           const json_t *root, const struct gt_sequence_interval *occurrence)
 {
-	const size_t first = first_at(sequence, occurrence->start_ns);
-	const size_t end = first_at(sequence, occurrence->end_ns + 1);
-	struct work *work = gt_allocate((times->count + 1) * sizeof(*work));
+	const size_t first = gt_sequence_first_at(sequence, occurrence->start_ns);
+	const size_t end = gt_sequence_first_at(sequence, occurrence->end_ns + 1);
+	struct gt_sequence_work *work = gt_allocate((times->count + 1) * sizeof(*work));
 	size_t *places = gt_allocate((times->count + 1) * sizeof(*places));
 
 	if (times->count && put_together(sequence, times, first, end, work) &&
@@ -415,7 +269,7 @@ static void put_median(json_t *step, const char *key, int64_t *values, size_t co
 	(void)json_object_set_new(step, key, json_integer(median > 0 ? median : 0));
 }
 
-static void put_times(const struct sequence *sequence, struct times *times, json_t *root)
+static void put_times(const struct gt_sequence *sequence, struct times *times, json_t *root)
 {
 	const char *missed =
 		*gt_trace_text(sequence->trace, sequence->launch->range)
@@ -446,23 +300,6 @@ static void put_times(const struct sequence *sequence, struct times *times, json
 
 /* ---- ranges ---- */
 
-static void list_calls(struct sequence *sequence)
-{
-	const struct gt_trace *trace = sequence->trace;
-
-	for (size_t i = 0; i < trace->api_calls.count; i++) {
-		const struct gt_api_call *call = &trace->api_calls.rows[i];
-
-		/* The first one began before the capture did. */
-		if ((call->start_ns >= sequence->launch->start_ns ||
-		     call->end_ns >= sequence->launch->start_ns) &&
-		    call->start_ns <= sequence->launch->end_ns &&
-		    process_of_thread(trace, call->thread) == sequence->launch->process &&
-		    gt_known_find(&sequence->calls, call->correlation) == GT_NONE)
-			gt_known_add(&sequence->calls, call->correlation, (gt_id)i);
-	}
-}
-
 /* From the outermost range to the one that the call was made in; false: it was in none. */
 static bool write_path(const struct gt_trace *trace, gt_id range, char path[MOST_PATH])
 {
@@ -480,7 +317,7 @@ static bool write_path(const struct gt_trace *trace, gt_id range, char path[MOST
 	return depth > 0;
 }
 
-static void put_range(struct sequence *sequence, json_t *step)
+static void put_range(struct gt_sequence *sequence, json_t *step)
 {
 	const gt_id row = gt_known_find(&sequence->calls, (uint64_t)number(step, "correlation"));
 	char path[MOST_PATH];
@@ -494,7 +331,7 @@ static void put_range(struct sequence *sequence, json_t *step)
 
 static bool put(json_t *root, void *context)
 {
-	struct sequence *sequence = context;
+	struct gt_sequence *sequence = context;
 	json_t *steps = json_object_get(root, "steps");
 	struct times times;
 
@@ -503,7 +340,7 @@ static bool put(json_t *root, void *context)
 	    json_object_get(json_array_get(steps, 0), "call_ns"))
 		return false;
 	times_init(&times, steps);
-	gt_array_each(const struct interval, occurrence, &sequence->occurrences)
+	gt_array_each(const struct gt_sequence_interval, occurrence, &sequence->occurrences)
 		add_occurrence(sequence, &times, root, occurrence);
 	put_times(sequence, &times, root);
 	times_release(&times);
@@ -515,20 +352,13 @@ static bool put(json_t *root, void *context)
 static int keep(const char *recording, const struct gt_trace *trace,
                 const struct gt_captured_launch *launch, struct gt_error *err)
 {
-	struct sequence sequence = {.trace = trace, .launch = launch};
+	struct gt_sequence sequence;
 	int result;
 
-	list_work(&sequence);
-	if (*gt_trace_text(trace, launch->range))
-		list_occurrences(&sequence);
-	else
-		list_calls_as_occurrences(&sequence);
-	list_calls(&sequence);
+	gt_sequence_init(&sequence, trace, launch);
 	result = gt_bundle_edit(recording, gt_trace_text(trace, launch->bundle), put, &sequence,
 	                        err);
-	gt_array_release(&sequence.occurrences);
-	gt_array_release(&sequence.work);
-	gt_known_release(&sequence.calls);
+	gt_sequence_release(&sequence);
 	return result;
 }
 

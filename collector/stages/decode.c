@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "base/watch.h"
 #include "collector/decode/decoder.h"
+#include "format/arena/files.h"
 #include "format/arena/salvage.h"
 #include "format/ranges.h"
 

@@ -8,6 +8,7 @@
 #include "collector/stage.h"
 #include "model/naming/distinct_names.h"
 #include "model/naming/kernel_names.h"
+#include "model/naming/shape_names.h"
 #include "model/naming/short_gemm.h"
 #include "model/naming/short_name.h"
 

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "exporters/chrome/events.h"
 #include "exporters/timeline/device_lanes.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 
 /*
  * Events that kernels told of themselves: each multiprocessor is a thread of its GPU, with further

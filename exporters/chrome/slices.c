@@ -7,7 +7,7 @@
 #include "model/gpu/occupancy.h"
 #include "model/names.h"
 #include "model/naming/labels.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/ranges/owners.h"
 #include "model/work/activity.h"
 

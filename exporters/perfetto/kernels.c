@@ -13,7 +13,7 @@
 #include "model/gpu/module_index.h"
 #include "model/gpu/occupancy.h"
 #include "model/naming/kernel_names.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 
 enum {
 	/*

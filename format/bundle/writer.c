@@ -16,13 +16,12 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/path.h"
-#include "base/utf8.h"
+#include "format/bundle/manifest.h"
 #include "format/recording.h"
 
 /* The program waits meanwhile: zstd's fastest level that is not negative. */
 #define LEVEL     1
 #define OUT_SIZE  ((size_t)1 << 18)
-#define TEXT_SIZE ((size_t)1 << 16)
 #define BLOB_PART GT_BUNDLE_BLOBS "/part" /* the blob that is being written */
 
 static size_t compressor_memory(void)
@@ -32,7 +31,7 @@ static size_t compressor_memory(void)
 
 size_t gt_bundle_writer_memory(void)
 {
-	return compressor_memory() + sizeof(struct gt_blob_hasher) + OUT_SIZE + TEXT_SIZE;
+	return compressor_memory() + sizeof(struct gt_blob_hasher) + OUT_SIZE + GT_BUNDLE_TEXT;
 }
 
 void gt_bundle_writer_init(struct gt_bundle_writer *writer, void *memory)
@@ -48,8 +47,7 @@ void gt_bundle_writer_init(struct gt_bundle_writer *writer, void *memory)
 	writer->text = (char *)at + OUT_SIZE;
 }
 
-/* Notes the first failure; returns it, negative. */
-static int note(struct gt_bundle_writer *writer, int code)
+int gt_bundle_note(struct gt_bundle_writer *writer, int code)
 {
 	if (!writer->failed)
 		writer->failed = code;
@@ -67,15 +65,14 @@ static int tell(const struct gt_bundle_writer *writer, struct gt_error *err)
 	return 0;
 }
 
-/* Whether the folder is still behind its descriptor: the program may have closed it. */
-static bool has_folder(struct gt_bundle_writer *writer)
+bool gt_bundle_has_folder(struct gt_bundle_writer *writer)
 {
 	struct stat status;
 
 	if (writer->folder >= 0 && fstat(writer->folder, &status) == 0 &&
 	    status.st_dev == writer->device && status.st_ino == writer->inode)
 		return true;
-	(void)note(writer, EBADF);
+	(void)gt_bundle_note(writer, EBADF);
 	return false;
 }
 
@@ -156,7 +153,7 @@ static void end_blob(struct gt_bundle_writer *writer)
 
 int gt_bundle_blob_begin(struct gt_bundle_writer *writer, uint64_t size, struct gt_error *err)
 {
-	if (writer->failed || !has_folder(writer))
+	if (writer->failed || !gt_bundle_has_folder(writer))
 		return tell(writer, err);
 	(void)ZSTD_CCtx_reset(writer->compressor, ZSTD_reset_session_and_parameters);
 	(void)ZSTD_CCtx_setParameter(writer->compressor, ZSTD_c_compressionLevel, LEVEL);
@@ -168,7 +165,7 @@ int gt_bundle_blob_begin(struct gt_bundle_writer *writer, uint64_t size, struct 
 	if (writer->blob >= 0)
 		writer->blob = gt_move_up(writer->blob);
 	if (writer->blob < 0)
-		(void)note(writer, errno);
+		(void)gt_bundle_note(writer, errno);
 	return tell(writer, err);
 }
 
@@ -203,12 +200,12 @@ static int give(struct gt_bundle_writer *writer, const void *bytes, size_t size,
 	int result;
 
 	if (!writer->failed && writer->blob < 0)
-		(void)note(writer, EINVAL);
+		(void)gt_bundle_note(writer, EINVAL);
 	if (writer->failed)
 		return tell(writer, err);
 	result = compress(writer, &input, end);
 	if (result < 0) {
-		(void)note(writer, -result);
+		(void)gt_bundle_note(writer, -result);
 		end_blob(writer);
 	}
 	return tell(writer, err);
@@ -244,13 +241,13 @@ int gt_bundle_blob_end(struct gt_bundle_writer *writer, char hash[GT_BUNDLE_HASH
 	if (give(writer, "", 0, true, err) < 0)
 		return -writer->failed;
 	end_blob(writer);
-	if (!has_folder(writer))
+	if (!gt_bundle_has_folder(writer))
 		return tell(writer, err);
 	path_of(hash, path);
 	if (has_blob(writer, hash))
 		(void)unlinkat(writer->folder, BLOB_PART, 0);
 	else if (renameat(writer->folder, BLOB_PART, writer->folder, path) < 0)
-		(void)note(writer, errno);
+		(void)gt_bundle_note(writer, errno);
 	else
 		writer->bytes += writer->blob_bytes;
 	return tell(writer, err);
@@ -262,169 +259,12 @@ int gt_bundle_blob(struct gt_bundle_writer *writer, const void *bytes, size_t si
 	int result;
 
 	gt_blob_hash(bytes, size, hash);
-	if (!writer->failed && has_folder(writer) && has_blob(writer, hash))
+	if (!writer->failed && gt_bundle_has_folder(writer) && has_blob(writer, hash))
 		return 0;
 	result = gt_bundle_blob_begin(writer, size, err);
 	if (result == 0)
 		result = gt_bundle_blob_append(writer, bytes, size, err);
 	return result < 0 ? result : gt_bundle_blob_end(writer, hash, err);
-}
-
-static void flush_text(struct gt_bundle_writer *writer)
-{
-	int result;
-	int fd;
-
-	if (writer->failed || !has_folder(writer))
-		return;
-	fd = openat(writer->folder, GT_BUNDLE_PART,
-	            O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		(void)note(writer, errno);
-		return;
-	}
-	result = gt_write_all(fd, writer->text, writer->text_used);
-	close(fd);
-	if (result < 0)
-		(void)note(writer, -result);
-	writer->text_written += writer->text_used;
-	writer->text_used = 0;
-	if (writer->text_written > GT_BUNDLE_MOST_MANIFEST)
-		(void)note(writer, EMSGSIZE);
-}
-
-static void put(struct gt_bundle_writer *writer, const char *bytes, size_t size)
-{
-	if (size > TEXT_SIZE - writer->text_used)
-		flush_text(writer);
-	if (writer->failed)
-		return;
-	memcpy(writer->text + writer->text_used, bytes, size);
-	writer->text_used += size;
-}
-
-/* A character inside of quotes: no more than 6 bytes. */
-static void put_character(struct gt_bundle_writer *writer, const char *text, size_t size)
-{
-	char escaped[8];
-
-	if (size == 0) {
-		put(writer, GT_UTF8_REPLACEMENT, sizeof(GT_UTF8_REPLACEMENT) - 1);
-	} else if (size > 1 || ((unsigned char)*text >= ' ' && *text != '"' && *text != '\\')) {
-		put(writer, text, size);
-	} else {
-		snprintf(escaped, sizeof(escaped), "\\u%04x", (unsigned char)*text);
-		put(writer, escaped, 6);
-	}
-}
-
-static void put_quoted(struct gt_bundle_writer *writer, const char *text)
-{
-	put(writer, "\"", 1);
-	while (*text) {
-		const size_t size = gt_utf8_size(text);
-
-		put_character(writer, text, size);
-		text += size ? size : 1;
-	}
-	put(writer, "\"", 1);
-}
-
-/* Writes the comma and the key before a value. */
-static void put_key(struct gt_bundle_writer *writer, const char *key)
-{
-	if (!writer->first)
-		put(writer, ",", 1);
-	writer->first = false;
-	if (!key)
-		return;
-	put(writer, "\n", 1);
-	put_quoted(writer, key);
-	put(writer, ":", 1);
-}
-
-static void begin(struct gt_bundle_writer *writer, const char *key, const char *bracket)
-{
-	put_key(writer, key);
-	put(writer, bracket, 1);
-	writer->depth++;
-	writer->first = true;
-}
-
-static void end(struct gt_bundle_writer *writer, const char *bracket)
-{
-	if (writer->depth == 0)
-		(void)note(writer, EINVAL);
-	else
-		writer->depth--;
-	put(writer, bracket, 1);
-	writer->first = false;
-}
-
-void gt_bundle_begin_object(struct gt_bundle_writer *writer, const char *key)
-{
-	begin(writer, key, "{");
-}
-
-void gt_bundle_begin_list(struct gt_bundle_writer *writer, const char *key)
-{
-	begin(writer, key, "[");
-}
-
-void gt_bundle_end_object(struct gt_bundle_writer *writer)
-{
-	end(writer, "}");
-}
-
-void gt_bundle_end_list(struct gt_bundle_writer *writer)
-{
-	end(writer, "]");
-}
-
-void gt_bundle_text(struct gt_bundle_writer *writer, const char *key, const char *value)
-{
-	put_key(writer, key);
-	put_quoted(writer, value);
-}
-
-void gt_bundle_number(struct gt_bundle_writer *writer, const char *key, int64_t value)
-{
-	char text[24];
-	const int size = snprintf(text, sizeof(text), "%lld", (long long)value);
-
-	put_key(writer, key);
-	put(writer, text, (size_t)size);
-}
-
-void gt_bundle_address(struct gt_bundle_writer *writer, const char *key, uint64_t value)
-{
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
-	gt_bundle_text(writer, key, text);
-}
-
-void gt_bundle_flag(struct gt_bundle_writer *writer, const char *key, bool value)
-{
-	put_key(writer, key);
-	put(writer, value ? "true" : "false", value ? 4 : 5);
-}
-
-void gt_bundle_contents(struct gt_bundle_writer *writer, const char *key, const char *hash,
-                        uint64_t size)
-{
-	gt_bundle_begin_object(writer, key);
-	gt_bundle_text(writer, "hash", hash);
-	gt_bundle_number(writer, "size", (int64_t)size);
-	gt_bundle_end_object(writer);
-}
-
-void gt_bundle_triple(struct gt_bundle_writer *writer, const char *key, const uint32_t values[3])
-{
-	gt_bundle_begin_list(writer, key);
-	for (int i = 0; i < 3; i++)
-		gt_bundle_number(writer, NULL, values[i]);
-	gt_bundle_end_list(writer);
 }
 
 /* An entry of a folder as the system gives it: getdents64(2). */
@@ -469,7 +309,7 @@ void gt_bundle_writer_drop(struct gt_bundle_writer *writer)
 	end_blob(writer);
 	if (writer->folder < 0)
 		return;
-	if (has_folder(writer)) {
+	if (gt_bundle_has_folder(writer)) {
 		char path[sizeof(writer->name) + 3];
 
 		remove_blobs(writer);
@@ -488,13 +328,12 @@ int gt_bundle_writer_close(struct gt_bundle_writer *writer, struct gt_error *err
 	if (writer->folder < 0)
 		return gt_fail(err, EINVAL, "no bundle is open");
 	if (writer->depth != 1 || writer->blob >= 0)
-		(void)note(writer, EINVAL);
+		(void)gt_bundle_note(writer, EINVAL);
 	gt_bundle_end_object(writer);
-	put(writer, "\n", 1);
-	flush_text(writer);
+	gt_bundle_end_manifest(writer);
 	if (!writer->failed &&
 	    renameat(writer->folder, GT_BUNDLE_PART, writer->folder, GT_BUNDLE_MANIFEST) < 0)
-		(void)note(writer, errno);
+		(void)gt_bundle_note(writer, errno);
 	result = tell(writer, err);
 	if (result < 0) {
 		gt_bundle_writer_drop(writer);

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 
 void gt_functions_init(struct gt_functions *functions, const struct gt_trace *trace)
 {

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "model/naming/name_parts.h"
+#include "model/naming/name_stems.h"
 #include "model/naming/short_gemm.h"
 
 /*
@@ -21,18 +22,6 @@ static const struct rule {
 	const char *form;
 } rules[] = {
 #define RULE(name, form) {name, form},
-#include "model/naming/short_names.def"
-};
-
-static const char *const stems[] = {
-#define RULE(name, form)
-#define STEM(ending) ending,
-#include "model/naming/short_names.def"
-};
-
-static const char *const leads[] = {
-#define RULE(name, form)
-#define LEAD(beginning) beginning,
 #include "model/naming/short_names.def"
 };
 
@@ -150,32 +139,6 @@ static void write_arguments(struct writer *writer, struct gt_name_part list, siz
 
 /* ---- names of functors, and of functions that hold lambdas ---- */
 
-/* The part of a name that is its own, without what all names of its sort have. */
-static struct gt_name_part stem_of(const struct writer *writer, struct gt_name_part base)
-{
-	const char *text = writer->name->text;
-
-	for (size_t i = 0; i < GT_COUNT_OF(leads); i++) {
-		const size_t length = strlen(leads[i]);
-
-		if (base.end - base.first > length &&
-		    memcmp(text + base.first, leads[i], length) == 0) {
-			base.first += length;
-			break;
-		}
-	}
-	for (size_t i = 0; i < GT_COUNT_OF(stems); i++) {
-		const size_t length = strlen(stems[i]);
-
-		if (base.end - base.first > length &&
-		    memcmp(text + base.end - length, stems[i], length) == 0) {
-			base.end -= length;
-			break;
-		}
-	}
-	return base;
-}
-
 /* MaxNan as max_nan. */
 static void put_lower(struct writer *writer, struct gt_name_part part)
 {
@@ -193,7 +156,7 @@ static void put_lower(struct writer *writer, struct gt_name_part part)
 
 static void put_functor(struct writer *writer, struct gt_name_part base)
 {
-	const struct gt_name_part stem = stem_of(writer, base);
+	const struct gt_name_part stem = gt_name_stem(writer->name, base);
 
 	if (stem.first == base.first && stem.end == base.end)
 		put_part(writer, base);
@@ -517,34 +480,4 @@ void gt_short_base(const char *short_name, char *text, size_t size)
 		length = size - 1;
 	memcpy(text, short_name, length);
 	text[length] = '\0';
-}
-
-gt_string gt_shape_string(const struct gt_trace *trace, const struct gt_launch_shape *shape,
-                          enum gt_name_form form)
-{
-	const gt_string names[] = {
-		[GT_NAMES_SHORT] = shape->short_name,
-		[GT_NAMES_FULL] = shape->demangled,
-		[GT_NAMES_MANGLED] = shape->name,
-	};
-
-	for (size_t i = form; i < GT_COUNT_OF(names); i++)
-		if (*gt_trace_text(trace, names[i]))
-			return names[i];
-	return 0;
-}
-
-const char *gt_shape_text(const struct gt_trace *trace, const struct gt_launch_shape *shape,
-                          enum gt_name_form form)
-{
-	return gt_trace_text(trace, gt_shape_string(trace, shape, form));
-}
-
-const char *gt_shape_name(const struct gt_trace *trace, gt_id shape)
-{
-	const char *name = "";
-
-	if (shape < trace->launch_shapes.count)
-		name = gt_shape_text(trace, &trace->launch_shapes.rows[shape], trace->names);
-	return *name ? name : "(name not known)";
 }

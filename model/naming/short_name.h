@@ -4,11 +4,9 @@
 
 #include <stddef.h>
 
-#include "model/trace.h"
-
 /*
- * Name of a kernel where people read it. The collector makes the short names once for a
- * trace (column short_name of launch_shapes); everybody who shows a kernel asks gt_shape_name.
+ * Name of a kernel where people read it. The collector makes the short names once for a trace
+ * (column short_name of launch_shapes), and model/naming/shape_names.h gives them.
  */
 
 /* Columns that a short name takes at most where that can be helped. */
@@ -32,19 +30,5 @@ size_t gt_short_name(const char *full, char *text, size_t size);
  * "triton_red_fused_add_0". Cut off where size ends.
  */
 void gt_short_base(const char *short_name, char *text, size_t size);
-
-/* The string column of a launch shape that gt_shape_text reads; 0 when it has no name. */
-gt_string gt_shape_string(const struct gt_trace *trace, const struct gt_launch_shape *shape,
-                          enum gt_name_form form);
-
-/*
- * A name of a launch shape in that form, or the next longer one that it has: "" when it has none.
- * The text lives as long as the trace.
- */
-const char *gt_shape_text(const struct gt_trace *trace, const struct gt_launch_shape *shape,
-                          enum gt_name_form form);
-
-/* The same for a row of launch_shapes, GT_NONE too, as the trace shows names (gt_trace.names). */
-const char *gt_shape_name(const struct gt_trace *trace, gt_id shape);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/parse.h"
+#include "model/naming/shape_names.h"
 #include "model/naming/short_name.h"
 #include "model/view/range_words.h"
 

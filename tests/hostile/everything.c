@@ -18,7 +18,7 @@
 #include "collector/collector.h"
 #include "collector/condition.h"
 #include "exporters/exporter.h"
-#include "format/arena/salvage.h"
+#include "format/arena/files.h"
 #include "model/ledger.h"
 #include "model/trace.h"
 #include "model/view/view.h"

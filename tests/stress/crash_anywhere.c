@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "format/arena/salvage.h"
+#include "format/arena/files.h"
 #include "format/recording.h"
 #include "stress/stress.h"
 #include "support/capture.h"

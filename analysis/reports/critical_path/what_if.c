@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/array.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 
 static const struct gt_heading change_headings[] = {
 	{"change", GT_UNIT_TEXT, "The change", GT_WORTH_NAME},

@@ -7,7 +7,7 @@
 #include "analysis/figures.h"
 #include "base/array.h"
 #include "model/names.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 
 static const struct gt_heading node_headings[] = {
 	{"exec", GT_UNIT_TEXT, "Executable graph that it is in", GT_WORTH_KEY},

@@ -8,7 +8,7 @@
 #include "analysis/figures.h"
 #include "base/array.h"
 #include "model/gpu/occupancy.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 
 static const struct gt_heading shape_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Function name", GT_WORTH_NAME},

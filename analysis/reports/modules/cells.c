@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/demangle/demangle.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 
 void gt_module_add_hash(struct gt_result *result, const struct gt_module *module)
 {

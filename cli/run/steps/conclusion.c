@@ -18,7 +18,7 @@
 #include "cli/run/topology.h"
 #include "cli/view/trace_file.h"
 #include "exporters/exporter.h"
-#include "format/arena/salvage.h"
+#include "format/arena/files.h"
 #include "format/settings.h"
 
 static int export_view(const struct gt_run *run, const struct gt_view *view,

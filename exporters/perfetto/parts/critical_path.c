@@ -7,7 +7,7 @@
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
 #include "model/names.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/path/path.h"
 #include "model/path/spans.h"
 

@@ -10,7 +10,7 @@
 #include "exporters/perfetto/writer.h"
 #include "exporters/timeline/device_lanes.h"
 #include "model/index.h"
-#include "model/naming/short_name.h"
+#include "model/naming/shape_names.h"
 #include "model/work/intervals.h"
 #include "model/work/time_bins.h"
 

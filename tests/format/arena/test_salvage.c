@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "format/arena/drain.h"
+#include "format/arena/files.h"
 #include "format/file/meta.h"
 #include "format/recording.h"
 #include "support/arena.h"

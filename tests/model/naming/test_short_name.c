@@ -9,6 +9,7 @@
 #include "base/demangle/demangle.h"
 #include "base/strings.h"
 #include "model/naming/kernel_names.h"
+#include "model/naming/shape_names.h"
 #include "support/check.h"
 
 /* Real kernels: mangled name, short name, family, origin, with tabs between them. */
