@@ -361,12 +361,14 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	struct gt_critical_figures figures = {.trace = gt_whole_of(view->trace),
 	                                      .top = arguments->values[TOP].number,
 	                                      .kernels = arguments->values[KERNELS].number,
-	                                      .pattern = pattern,
-	                                      .regex = *pattern ? &regex : NULL};
+	                                      .pattern = pattern};
 	struct gt_critical_kernel *kernels;
 
-	if (*pattern && compile(&regex, pattern, err) < 0)
-		return -EINVAL;
+	if (*pattern) {
+		if (compile(&regex, pattern, err) < 0)
+			return -EINVAL;
+		figures.regex = &regex;
+	}
 	gt_path_account_init(&figures.account, figures.trace, &shown,
 	                     strcmp(arguments->values[ASSUME].text, "yes") == 0, figures.top);
 	gt_path_changes_init(&figures.changes, &figures.account.path);
