@@ -107,16 +107,6 @@ known_of(const struct gt_asked_kernel_counters *counters, const char *metric)
 	return NULL;
 }
 
-/* A text behind a record that has some already; moves the end of what there is. */
-static uint32_t add_text(void *record, size_t *bytes, const char *text)
-{
-	const size_t size = strlen(text);
-	const uint32_t place = gt_emit_text(record, *bytes, text, size);
-
-	*bytes += GT_TEXT_BYTES(size);
-	return place;
-}
-
 void gt_asked_kernel_counters_tell(struct gt_session *session,
                                    const struct gt_asked_kernel_counters *counters,
                                    const struct gt_range_profiler *profiler, const char *metric,
@@ -137,8 +127,8 @@ void gt_asked_kernel_counters_tell(struct gt_session *session,
 	if (!record)
 		return;
 	*record = (struct gt_record_profiled_metric){.number = number};
-	record->name = add_text(record, &bytes, name);
-	record->metric = add_text(record, &bytes, metric);
-	record->unit = add_text(record, &bytes, unit);
+	record->name = gt_emit_add_text(record, &bytes, name);
+	record->metric = gt_emit_add_text(record, &bytes, metric);
+	record->unit = gt_emit_add_text(record, &bytes, unit);
 	gt_emit_commit();
 }

@@ -6,16 +6,6 @@
 
 #include "injection/session/services.h"
 
-/* A text behind a record that has some already; moves the end of what there is. */
-static uint32_t add_text(void *record, size_t *bytes, const char *text)
-{
-	const size_t size = strlen(text);
-	const uint32_t place = gt_emit_text(record, *bytes, text, size);
-
-	*bytes += GT_TEXT_BYTES(size);
-	return place;
-}
-
 void gt_column_announce(struct gt_session *session, const struct gt_column_words *words,
                         struct gt_column_place place)
 {
@@ -34,8 +24,8 @@ void gt_column_announce(struct gt_session *session, const struct gt_column_words
 		.device = place.device,
 		.pool = place.pool,
 	};
-	record->name = add_text(record, &bytes, words->name);
-	record->unit = add_text(record, &bytes, words->unit);
-	record->help = add_text(record, &bytes, words->help);
+	record->name = gt_emit_add_text(record, &bytes, words->name);
+	record->unit = gt_emit_add_text(record, &bytes, words->unit);
+	record->help = gt_emit_add_text(record, &bytes, words->help);
 	gt_emit_commit();
 }

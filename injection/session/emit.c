@@ -261,3 +261,12 @@ uint32_t gt_emit_text(void *record, size_t record_bytes, const char *text, size_
 	memcpy(there + sizeof(length), text, size);
 	return GT_TEXT_BEHIND | (uint32_t)record_bytes;
 }
+
+uint32_t gt_emit_add_text(void *record, size_t *bytes, const char *text)
+{
+	const size_t size = strlen(text);
+	const uint32_t place = gt_emit_text(record, *bytes, text, size);
+
+	*bytes += GT_TEXT_BYTES(size);
+	return place;
+}

@@ -171,4 +171,7 @@ void gt_emit_forget(void);
 #define GT_TEXT_BYTES(size) (sizeof(uint16_t) + (size))
 uint32_t gt_emit_text(void *record, size_t record_bytes, const char *text, size_t size);
 
+/* The same of one of several texts: bytes, of the record and the texts so far, grow by it. */
+uint32_t gt_emit_add_text(void *record, size_t *bytes, const char *text);
+
 #endif

@@ -29,14 +29,7 @@
 	(ends, text, __VA_ARGS__)
 #define GT_CHECK_PICK(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, pick, ...)           \
 	GT_CHECK_##pick
-#define GT_CHECK_ONE(ends, text, condition)                                                        \
-	do {                                                                                       \
-		gt_check_begin();                                                                  \
-		if (!(condition)) {                                                                \
-			gt_check_failed(__FILE__, __LINE__, text, "%s", "");                       \
-			ends;                                                                      \
-		}                                                                                  \
-	} while (0)
+#define GT_CHECK_ONE(ends, text, condition) GT_CHECK_MORE(ends, text, condition, "%s", "")
 #define GT_CHECK_MORE(ends, text, condition, ...)                                                  \
 	do {                                                                                       \
 		gt_check_begin();                                                                  \
