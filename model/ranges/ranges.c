@@ -261,15 +261,37 @@ void gt_ranges_release(struct gt_ranges *ranges)
 	*ranges = (struct gt_ranges){0};
 }
 
+static bool is_escaped(char byte)
+{
+	return byte == GT_RANGE_SEPARATOR || byte == GT_RANGE_ESCAPE;
+}
+
+/* ASCII characters at the begin of a text that need no escape, at most most. */
+static size_t count_plain(const char *bytes, size_t most)
+{
+	size_t count = 0;
+
+	while (count < most && (signed char)bytes[count] > 0 && !is_escaped(bytes[count]))
+		count++;
+	return count;
+}
+
 /* Adds a text with what it needs before separators, whole characters only; the new length. */
 static size_t add_escaped(char *text, size_t used, size_t size, const char *bytes)
 {
-	while (*bytes) {
-		const bool escape = *bytes == GT_RANGE_SEPARATOR || *bytes == GT_RANGE_ESCAPE;
-		const size_t known = gt_utf8_size(bytes);
-		const size_t length = known ? known : 1;
+	const size_t end = size - sizeof(cut_off);
 
-		if (used + escape + length + sizeof(cut_off) > size) {
+	while (*bytes) {
+		size_t length = count_plain(bytes, used < end ? end - used : 0);
+		bool escape = false;
+
+		if (length == 0) {
+			const size_t known = gt_utf8_size(bytes);
+
+			length = known ? known : 1;
+			escape = is_escaped(*bytes);
+		}
+		if (used + escape + length > end) {
 			memcpy(text + used, cut_off, sizeof(cut_off) - 1);
 			return used + sizeof(cut_off) - 1;
 		}
