@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include "injection/session/router.h"
-
-struct gt_session;
+#include "injection/session/services.h"
 
 /*
  * Memory that the program has, with what may tell who asked for it: of the stack above the call's
@@ -31,7 +30,10 @@ struct gt_asked_memory {
 };
 
 /* That of the process, while launches are captured; NULL: it is not kept. */
-const struct gt_asked_memory *gt_asked_memory_of(struct gt_session *session);
+static inline const struct gt_asked_memory *gt_asked_memory_of(struct gt_session *session)
+{
+	return gt_shared(session, GT_SHARED_ASKED_MEMORY);
+}
 
 /* Calls that get or give back memory that kernels can reach: for gt_want_known. */
 bool gt_asked_call_is(bool driver, CUpti_CallbackId id);

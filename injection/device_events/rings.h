@@ -82,10 +82,4 @@ void gt_device_ring_leave(struct gt_session *session, uint32_t context);
 /* Gives back what the context's end does not. */
 void gt_device_ring_release(struct gt_device_ring *ring);
 
-/*
- * Device address of the ring of the context that is current on the calling thread, which is made if
- * need be; 0: there is none, or device events are not recorded. A thread of the program.
- */
-uint64_t gt_device_ring_of_thread(struct gt_session *session);
-
 #endif

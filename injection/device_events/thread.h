@@ -44,7 +44,7 @@ enum gt_device_noted {
 
 struct gt_device_events {
 	_Atomic bool on;
-	_Atomic uint32_t driver_phase; /* enum driver_phase of the source */
+	_Atomic uint32_t driver_phase; /* enum driver_phase of program_side.c */
 	struct gt_device_driver driver;
 	struct gt_device_functions functions;
 	struct gt_device_request requests[GT_DEVICE_REQUESTS];

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "injection/device_events/names.h"
-#include "injection/device_events/rings.h"
+#include "injection/device_events/program_side.h"
 #include "injection/nvtx/texts.h"
 #include "injection/pools/blocks.h"
 #include "injection/pools/kept.h"

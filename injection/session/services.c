@@ -25,6 +25,17 @@ enum gt_captured gt_captured_work(const struct gt_session *session)
 	return *settings->capture_sequence ? GT_CAPTURED_SEQUENCES : GT_CAPTURED_NOTHING;
 }
 
+void gt_share(struct gt_session *session, enum gt_shared what, void *object)
+{
+	/* Pairs with the acquire in gt_shared: threads of the program may ask at any time. */
+	atomic_store_explicit(&session->shared[what], object, memory_order_release);
+}
+
+void *gt_shared(struct gt_session *session, enum gt_shared what)
+{
+	return atomic_load_explicit(&session->shared[what], memory_order_acquire);
+}
+
 const struct gt_cupti *gt_cupti_of(const struct gt_session *session)
 {
 	return &session->cupti;

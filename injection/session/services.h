@@ -27,8 +27,21 @@ struct gt_waiter;
 /* The one session of the process, for callbacks that carry no pointer to it. */
 struct gt_session *gt_session_get(void);
 
-/* The state of a source, likewise. */
+/* The state of a source, likewise: for the source itself. */
 void *gt_source_state(struct gt_session *session, const struct gt_source *source);
+
+/* Objects that one source keeps and others use, each with its type. */
+enum gt_shared {
+	GT_SHARED_DEVICE_EVENTS, /* struct gt_device_events (device_events/thread.h) */
+	GT_SHARED_ASKED_MEMORY,  /* struct gt_asked_memory (callers/asked_memory.h) */
+	GT_SHARED_KEPT_GRAPHS,   /* struct gt_kept_graphs (snapshot/graphs/kept.h) */
+	GT_SHARED_KEPT_MODULES,  /* struct gt_kept_modules (snapshot/bundle/kept_modules.h) */
+	GT_SHARED_COUNT,
+};
+
+/* In start: the object lives as long as the session. NULL where no source keeps it. */
+void gt_share(struct gt_session *session, enum gt_shared what, void *object);
+void *gt_shared(struct gt_session *session, enum gt_shared what);
 
 const struct gt_settings *gt_settings_of(const struct gt_session *session);
 

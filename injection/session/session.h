@@ -20,6 +20,7 @@
 #include "injection/session/notes.h"
 #include "injection/session/replays.h"
 #include "injection/session/router.h"
+#include "injection/session/services.h"
 #include "injection/session/sources.h"
 #include "injection/session/writer_thread.h"
 
@@ -86,6 +87,7 @@ struct gt_session {
 	struct gt_writer writer;
 	struct gt_drain *drain;
 	struct gt_sources sources;
+	_Atomic(void *) shared[GT_SHARED_COUNT]; /* any thread's */
 	struct gt_cost cost;
 	void *memory; /* of all these */
 	size_t memory_bytes;

@@ -57,7 +57,7 @@ void gt_sequence_begin(struct gt_session *session, struct gt_sequence *sequences
 	struct gt_launch_capture *capture = sequences->thread.capture;
 
 	gt_capture_lists_empty(&capture->lists);
-	gt_graph_steps_begin(sequences->graphs);
+	gt_graph_steps_begin(sequences->thread.graphs);
 	capture->context = call.data->context;
 	capture->has_focus = false;
 	capture->most = gt_capture_thread_left(session, &sequences->thread);
@@ -81,7 +81,7 @@ void gt_sequence_finish(struct gt_session *session, struct gt_sequence *sequence
 		return;
 	}
 	/* Waiting for the GPU would make that fail. */
-	if (atomic_load_explicit(&sequences->choice.captures, memory_order_relaxed) > 0) {
+	if (atomic_load_explicit(&sequences->thread.choice.captures, memory_order_relaxed) > 0) {
 		gt_sequence_refuse(
 			session, sequences,
 			"a stream was being captured into a CUDA graph when the range ended");
@@ -182,8 +182,8 @@ static int add_graph(struct gt_session *session, struct gt_sequence *sequences, 
 		result = gt_kept_graphs_take(kept, asked->exec, &graph, err);
 	if (result < 0)
 		return result;
-	result = gt_graph_steps_add(session, &sequences->thread, sequences->graphs, &launch, graph,
-	                            err);
+	result = gt_graph_steps_add(session, &sequences->thread, sequences->thread.graphs, &launch,
+	                            graph, err);
 	gt_capture_give_graph(session, &sequences->thread, graph);
 	return result;
 }
@@ -215,7 +215,7 @@ static int end_memory(struct gt_session *session, struct gt_sequence *sequences,
 	capture->freed = (struct gt_freed){asked->address, asked->freed_bytes};
 	if (!gt_capture_uses(capture, &capture->freed))
 		return 0;
-	if (atomic_load_explicit(&sequences->choice.captures, memory_order_relaxed) > 0)
+	if (atomic_load_explicit(&sequences->thread.choice.captures, memory_order_relaxed) > 0)
 		return gt_fail(err, ENOTSUP,
 		               "memory that its steps use is freed while a stream is being "
 		               "captured into a CUDA graph");
@@ -227,8 +227,8 @@ static bool is_captured(struct gt_sequence *sequences, struct gt_call call,
                         const struct gt_step_call *asked)
 {
 	if (call.data->context)
-		return gt_launch_choice_is_captured(&sequences->choice, asked->stream);
-	return atomic_load_explicit(&sequences->choice.captures, memory_order_relaxed) > 0;
+		return gt_launch_choice_is_captured(&sequences->thread.choice, asked->stream);
+	return atomic_load_explicit(&sequences->thread.choice.captures, memory_order_relaxed) > 0;
 }
 
 static int check_call(struct gt_sequence *sequences, struct gt_call call,
@@ -326,7 +326,7 @@ static int settle_host(struct gt_session *session, struct gt_sequence *sequences
 	if (!gt_capture_is_work(capture->step.kind) || !gt_capture_has_host_memory(capture))
 		return 0;
 	/* Since the step began another thread may have begun to: waiting would make that fail. */
-	if (atomic_load_explicit(&sequences->choice.captures, memory_order_relaxed) > 0)
+	if (atomic_load_explicit(&sequences->thread.choice.captures, memory_order_relaxed) > 0)
 		return gt_fail(err, ENOTSUP,
 		               "a stream was being captured into a CUDA graph when a step of it "
 		               "returned");

@@ -8,32 +8,27 @@
 #include <stdint.h>
 
 #include "injection/calls/parameters.h"
-#include "injection/counters/launch_choice.h"
 #include "injection/snapshot/launch/step_calls.h"
 #include "injection/snapshot/thread.h"
 
-struct gt_graph_steps;
-
 /*
  * An occurrence of a range on its way into a bundle: the calls in it become steps, until it ends or
- * one comes that no sequence can have. Source sequence_capture says which occurrence.
+ * one comes that no sequence can have. choose_occurrence.c says which occurrence.
  */
 
 struct gt_sequence {
 	struct gt_capture_thread thread;
-	struct gt_launch_choice choice; /* its numbers, and captures of streams that are under way */
-	_Atomic uint32_t open;          /* occurrence that has steps and has not ended; 0: none */
-	_Atomic uint32_t refused;       /* the last occurrence that was */
-	_Atomic uint32_t broken;        /* the last one of which a step was not captured */
-	_Atomic uint32_t occurrences;   /* of those that are chosen, that had steps */
-	_Atomic pthread_t naming;       /* in a copy by name, with the turn; 0: nobody is */
+	_Atomic uint32_t open;        /* occurrence that has steps and has not ended; 0: none */
+	_Atomic uint32_t refused;     /* the last occurrence that was */
+	_Atomic uint32_t broken;      /* the last one of which a step was not captured */
+	_Atomic uint32_t occurrences; /* of those that are chosen, that had steps */
+	_Atomic pthread_t naming;     /* in a copy by name, with the turn; 0: nobody is */
 	/* With the turn: */
 	uint32_t named;    /* CUPTI's number of that call */
 	bool seen;         /* the driver's copy in it was */
 	uint64_t began_ns; /* gt_stamp */
 	uint32_t context;  /* CUPTI's number */
 	bool blocks;       /* the call that has the turn is a copy that the host waits for */
-	struct gt_graph_steps *graphs;
 };
 
 /* What a record says of the occurrence that is open. Any thread. */

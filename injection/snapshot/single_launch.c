@@ -15,7 +15,7 @@ static void begin_bundle(struct gt_session *session, struct gt_single_launch *ke
 	struct gt_launch_capture *capture = kernels->thread.capture;
 
 	gt_capture_lists_empty(&capture->lists);
-	gt_graph_steps_begin(kernels->graphs);
+	gt_graph_steps_begin(kernels->thread.graphs);
 	capture->context = call.data->context;
 	capture->has_focus = false;
 	capture->most = gt_capture_thread_left(session, &kernels->thread);
@@ -51,7 +51,7 @@ static uint32_t find_focus(struct gt_single_launch *kernels, const struct gt_cho
                            struct gt_error *err)
 {
 	const struct gt_graph_nodes *nodes = &chosen->graph->nodes;
-	struct gt_graph_order *order = &kernels->graphs->order;
+	struct gt_graph_order *order = &kernels->thread.graphs->order;
 	uint32_t seen = 0;
 
 	if (gt_graph_order(order, nodes, err) < 0)
@@ -86,7 +86,7 @@ static int capture_graph(struct gt_session *session, struct gt_single_launch *ke
 	                                 .correlation = call.data->correlationId,
 	                                 .focus = GT_CAPTURE_NONE};
 	const struct gt_graph_nodes *nodes = &chosen->graph->nodes;
-	const bool is_of_node = kernels->choice.wanted == GT_LAUNCH_KERNEL;
+	const bool is_of_node = kernels->thread.choice.wanted == GT_LAUNCH_KERNEL;
 	int result = gt_capture_thread_open(&kernels->thread, err);
 
 	if (result == 0 && is_of_node) {
@@ -98,7 +98,7 @@ static int capture_graph(struct gt_session *session, struct gt_single_launch *ke
 	(void)snprintf(kernels->node, sizeof(kernels->node), "%s",
 	               is_of_node ? gt_graph_node_name(nodes, launch.focus) : "*");
 	begin_bundle(session, kernels, call, is_of_node ? kernels->node : "graph");
-	result = gt_graph_steps_add(session, &kernels->thread, kernels->graphs, &launch,
+	result = gt_graph_steps_add(session, &kernels->thread, kernels->thread.graphs, &launch,
 	                            chosen->graph, err);
 	if (result == 0 && !gt_capture_has_work(&kernels->thread.capture->lists))
 		result = gt_fail(err, ENOTSUP, "it has no launch, copy or fill");

@@ -8,23 +8,18 @@
 
 #include "injection/calls/launch.h"
 #include "injection/calls/parameters.h"
-#include "injection/counters/launch_choice.h"
 #include "injection/snapshot/graphs/kept.h"
 #include "injection/snapshot/thread.h"
 
-struct gt_graph_steps;
-
 /*
- * A single launch, of a kernel or of a graph, on its way into a bundle. Source kernel_capture says
- * which launch.
+ * A single launch, of a kernel or of a graph, on its way into a bundle. choose_launch.c says which
+ * launch.
  */
 
 struct gt_single_launch {
 	struct gt_capture_thread thread;
-	struct gt_launch_choice choice;
 	_Atomic bool
 		unknown; /* graphs were launched whose nodes are not known, and a note says so */
-	struct gt_graph_steps *graphs;
 	/* With the turn: */
 	uint64_t number;   /* of the launch that is being captured */
 	uint64_t began_ns; /* gt_stamp */
@@ -58,7 +53,7 @@ static inline bool gt_single_launch_is_wanted(const struct gt_single_launch *ker
 	if (node->kind != GT_GRAPH_NODE_KERNEL || node->disabled)
 		return false;
 	if (node->named == GT_GRAPH_NODE_UNASKED)
-		node->named = gt_launch_choice_has_name(&kernels->choice,
+		node->named = gt_launch_choice_has_name(&kernels->thread.choice,
 		                                        gt_graph_node_name(nodes, number))
 		                      ? GT_GRAPH_NODE_WANTED
 		                      : GT_GRAPH_NODE_UNWANTED;

@@ -13,6 +13,7 @@
 #include "injection/session/source.h"
 #include "injection/snapshot/bundle/host_steps.h"
 #include "injection/snapshot/bundle/steps.h"
+#include "injection/snapshot/graph_steps.h"
 #include "injection/snapshot/graphs/kept.h"
 
 #define LOOK_NS      100000000u /* how often that is looked at */
@@ -268,17 +269,24 @@ bool gt_capture_thread_pass(struct gt_session *session, struct gt_capture_thread
 /* ---- its life ---- */
 
 int gt_capture_thread_init(struct gt_session *session, struct gt_capture_thread *thread,
-                           const struct gt_source *source, const char *range, struct gt_error *err)
+                           const struct gt_source *source, const char *names, const char *range,
+                           struct gt_error *err)
 {
+	const char *none =
+		thread->sequences ? "no sequences are captured" : "no launches are captured";
 	const size_t writer = gt_bundle_writer_memory();
 	uint8_t *memory = mmap(NULL, sizeof(*thread->capture) + writer, PROT_READ | PROT_WRITE,
 	                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int result;
 
-	if (memory == MAP_FAILED)
-		return gt_fail(err, ENOMEM, "no %s are captured: there is no memory for it",
-		               thread->sequences ? "sequences" : "launches");
+	thread->graphs = gt_graph_steps_new();
+	if (memory == MAP_FAILED || !thread->graphs)
+		return gt_fail(err, ENOMEM, "%s: there is no memory for it", none);
+	result = gt_launch_choice_init(session, &thread->choice, names, none, err);
+	if (result < 0)
+		return result;
 	thread->source = source;
-	thread->topic = source->name;
+	thread->topic = thread->sequences ? "sequence_capture" : "kernel_capture";
 	thread->capture = (struct gt_launch_capture *)(void *)(memory + writer);
 	gt_bundle_writer_init(&thread->capture->writer, memory);
 	thread->capture->session = session;
@@ -291,5 +299,6 @@ int gt_capture_thread_init(struct gt_session *session, struct gt_capture_thread 
 	sem_init(&thread->done, 0, 0);
 	gt_foreign_want(session);
 	gt_launch_turn_init(&thread->turn, gt_settings_of(session)->launches_patience_ns);
+	gt_launch_choice_want(session);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "injection/snapshot/memory/foreign.h"
 
 struct gt_call;
+struct gt_graph_steps;
 struct gt_kept_graph;
 struct gt_record_captured_launch;
 struct gt_session;
@@ -21,9 +22,9 @@ struct gt_source;
 struct gt_waiter;
 
 /*
- * Shared by the sources that capture what the program does: a thread of ours that waits for the
- * GPU, copies memory and writes the bundle, while a thread of the program waits for it at the entry
- * of a call; and what becomes of it in the recording.
+ * Shared by single launches and sequences: a thread of ours that waits for the GPU, copies memory
+ * and writes the bundle, while a thread of the program waits for it at the entry of a call; and
+ * what becomes of it in the recording.
  *
  * It is done on a thread of ours as what the program's own does inside of a call of the driver's
  * CUPTI would count as that call's. Where nothing gets on for a while the program is let go and
@@ -44,9 +45,11 @@ enum gt_capture_work {
 
 struct gt_capture_thread {
 	const struct gt_source *source;
-	const char *topic;          /* of its notes: the source's name */
-	bool sequences;             /* what is captured are occurrences of a range; set first */
-	struct gt_launch_turn turn; /* whoever has it, has all below but what is atomic */
+	bool sequences;                 /* what is captured are occurrences of a range; set first */
+	const char *topic;              /* of its notes */
+	struct gt_launch_choice choice; /* which, and the captures of streams that are under way */
+	struct gt_launch_turn turn;     /* whoever has it, has all below but what is atomic */
+	struct gt_graph_steps *graphs;  /* of what is being captured */
 	struct gt_capture_driver driver;
 	bool driver_open;
 	struct gt_foreign foreign;
@@ -64,9 +67,13 @@ struct gt_capture_thread {
 	struct gt_error err;
 };
 
-/* In the source's start; -ENOMEM with a sentence. range: what steps are told to be in. */
+/*
+ * In the source's start; fails with a sentence. names: a pattern of the kernels that are chosen,
+ * empty: all. range: what steps are told to be in.
+ */
 int gt_capture_thread_init(struct gt_session *session, struct gt_capture_thread *thread,
-                           const struct gt_source *source, const char *range, struct gt_error *err);
+                           const struct gt_source *source, const char *names, const char *range,
+                           struct gt_error *err);
 
 /* The source's run. */
 void gt_capture_thread_run(struct gt_session *session, struct gt_capture_thread *thread,

@@ -13,6 +13,7 @@
 #include "injection/calls/launch.h"
 #include "injection/cupti/cupti.h"
 #include "injection/device_events/names.h"
+#include "injection/device_events/program_side.h"
 #include "injection/device_events/rings.h"
 #include "injection/device_events/seen.h"
 #include "injection/device_events/thread.h"
@@ -37,56 +38,7 @@
 #define DRAIN_NS 500000000u  /* that the end of a context waits for what is in its ring */
 #define END_NS   5000000000u /* that copying out may hold up the end of the program */
 
-enum driver_phase { UNOPENED, OPENING, OPEN, MISSING };
-
-extern const struct gt_source gt_source_device_events;
-
 /* ---- threads of the program ---- */
-
-/* Whoever is first opens it; others go without until it is open. */
-static const struct gt_device_driver *driver_of(struct gt_session *session,
-                                                struct gt_device_events *events)
-{
-	uint32_t phase = UNOPENED;
-	struct gt_error err = {0};
-
-	if (atomic_compare_exchange_strong_explicit(&events->driver_phase, &phase, OPENING,
-	                                            memory_order_acquire, memory_order_acquire)) {
-		phase = gt_device_driver_open(&events->driver, &err) == 0 ? OPEN : MISSING;
-		/* Pairs with the acquire above. */
-		atomic_store_explicit(&events->driver_phase, phase, memory_order_release);
-		if (phase == MISSING) {
-			gt_count(session, GT_LEDGER_sources_failed, 1);
-			gt_device_events_note_once(session, events, GT_DEVICE_NOTED_DRIVER,
-			                           err.text);
-			atomic_store_explicit(&events->on, false, memory_order_relaxed);
-		}
-	}
-	return phase == OPEN ? &events->driver : NULL;
-}
-
-/* Calls to the driver inside of a call of the program's are ours, and nobody hears of them. */
-struct own_call {
-	struct gt_set_aside calls;
-	CUstreamCaptureMode mode;
-};
-
-static struct own_call begin_own(const struct gt_device_driver *driver)
-{
-	struct own_call before = {.mode = CU_STREAM_CAPTURE_MODE_RELAXED};
-
-	gt_own_set_aside(&before.calls);
-	(void)driver->exchange_capture(&before.mode);
-	return before;
-}
-
-static void end_own(const struct gt_device_driver *driver, const struct own_call *before)
-{
-	CUstreamCaptureMode mode = before->mode;
-
-	(void)driver->exchange_capture(&mode);
-	gt_own_take_up(&before->calls);
-}
 
 /* The module of a function, or of a kernel of no context under the same type. */
 static CUmodule module_of(const struct gt_device_driver *driver, CUfunction function)
@@ -104,7 +56,7 @@ static CUmodule module_of(const struct gt_device_driver *driver, CUfunction func
 /* Address of the variable in the module of the function; 0: it has none. */
 static uint64_t variable_of(const struct gt_device_driver *driver, CUfunction function)
 {
-	const struct own_call before = begin_own(driver);
+	const struct gt_device_own_call before = gt_device_own_begin(driver);
 	CUmodule module = module_of(driver, function);
 	CUdeviceptr variable = 0;
 	size_t bytes = 0;
@@ -114,7 +66,7 @@ static uint64_t variable_of(const struct gt_device_driver *driver, CUfunction fu
 	            CUDA_SUCCESS ||
 	    bytes != sizeof(uint64_t))
 		variable = 0;
-	end_own(driver, &before);
+	gt_device_own_end(driver, &before);
 	return variable;
 }
 
@@ -135,7 +87,7 @@ __attribute__((cold, noinline)) static void meet(struct gt_session *session,
                                                  CUfunction function,
                                                  const CUpti_CallbackData *data)
 {
-	const struct gt_device_driver *driver = driver_of(session, events);
+	const struct gt_device_driver *driver = gt_device_events_driver(session, events);
 	struct gt_device_request request = {
 		.kind = GT_DEVICE_ATTACH, .handle = data->context, .context = data->contextUid};
 
@@ -145,46 +97,6 @@ __attribute__((cold, noinline)) static void meet(struct gt_session *session,
 	if (!request.variable || gt_device_events_ask_patiently(session, events, &request) ||
 	    is_hopeless(events, data->context))
 		gt_device_functions_add(&events->functions, function, data->context);
-}
-
-static uint32_t context_id(const struct gt_session *session, CUcontext handle)
-{
-	const struct gt_cupti *cupti = gt_cupti_of(session);
-	uint32_t context = 0;
-
-	if (!cupti->cuptiGetContextId ||
-	    cupti->cuptiGetContextId(handle, &context) != CUPTI_SUCCESS)
-		return 0;
-	return context;
-}
-
-uint64_t gt_device_ring_of_thread(struct gt_session *session)
-{
-	struct gt_device_events *events =
-		gt_is_recording(session) ? gt_source_state(session, &gt_source_device_events)
-					 : NULL;
-	const struct gt_device_driver *driver;
-	const struct gt_device_ring *ring;
-	struct gt_device_request request = {.kind = GT_DEVICE_MAKE_RING};
-	struct own_call before;
-
-	if (!events || !atomic_load_explicit(&events->on, memory_order_acquire))
-		return 0;
-	driver = driver_of(session, events);
-	if (!driver)
-		return 0;
-	before = begin_own(driver);
-	(void)driver->context_current(&request.handle);
-	end_own(driver, &before);
-	if (!request.handle)
-		return 0;
-	ring = gt_device_events_find_ring(events, request.handle);
-	if (!ring) {
-		request.context = context_id(session, request.handle);
-		(void)gt_device_events_ask_patiently(session, events, &request);
-		ring = gt_device_events_find_ring(events, request.handle);
-	}
-	return gt_device_ring_is_ready(ring) ? ring->address : 0;
 }
 
 /* ---- callbacks ---- */
@@ -287,6 +199,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	if (gt_settings_of(session)->device_events_bytes == 0)
 		return 0;
 	gt_device_names_start(session);
+	gt_share(session, GT_SHARED_DEVICE_EVENTS, events);
 	sem_init(&events->work, 0, 0);
 	for (size_t i = 0; i < GT_DEVICE_REQUESTS; i++)
 		sem_init(&events->requests[i].done, 0, 0);

@@ -16,13 +16,6 @@
  * the graph that it names is still there then; what is destroyed is forgotten before the call.
  */
 
-extern const struct gt_source gt_source_kept_graphs;
-
-struct gt_kept_graphs *gt_kept_graphs_of(struct gt_session *session)
-{
-	return gt_source_state(session, &gt_source_kept_graphs);
-}
-
 /* ---- calls that change a node ---- */
 
 /* Members that all structs of the driver's about a kernel have. */
@@ -186,6 +179,8 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 	if (!gt_captured_work(session))
 		return 0;
+	/* Without memory for it no graph is found in it. */
+	gt_share(session, GT_SHARED_KEPT_GRAPHS, state);
 	result = gt_kept_graphs_init(state, err);
 	if (result == 0)
 		gt_want_known(session, is_known);

@@ -35,13 +35,6 @@ struct memory {
 		*asked; /* memory of our own, from the start; NULL: nothing is captured */
 };
 
-extern const struct gt_source gt_source_memory;
-
-const struct gt_asked_memory *gt_asked_memory_of(struct gt_session *session)
-{
-	return ((const struct memory *)gt_source_state(session, &gt_source_memory))->asked;
-}
-
 static void *enter(struct gt_session *session, void *state, struct gt_call call)
 {
 	const struct gt_memory_call *what = gt_memory_call_find(call.driver, call.id);
@@ -171,6 +164,7 @@ static int start_asking(struct gt_session *session, struct memory *memory, struc
 	if (bytes == MAP_FAILED)
 		return gt_fail(err, ENOMEM, "there is no memory for who asks for memory");
 	memory->asked = bytes;
+	gt_share(session, GT_SHARED_ASKED_MEMORY, bytes);
 	gt_want_known(session, gt_asked_call_is);
 	return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,18 +43,13 @@ struct loading {
 struct modules {
 	bool captures; /* launches are captured: which module is which is followed */
 	struct loading loadings[LOADINGS];
-	pthread_mutex_t lock; /* of those that follow */
-	struct gt_kept_module kept[GT_KEPT_MODULES];
-	uint32_t count;
-	uint32_t noted;              /* numbers that were given out */
-	bool crowded;                /* there was no place for one, and that is noted */
+	struct gt_kept_modules kept;
+	_Atomic bool crowded;        /* there was no place for one, and that is noted */
 	_Atomic uint32_t loaded;     /* so many have been, since the start */
 	_Atomic uint64_t kept_bytes; /* of the modules that were kept, */
 	_Atomic bool left_out;       /* and that one could not be was noted */
 	uint64_t keep_bytes;         /* at most */
 };
-
-extern const struct gt_source gt_source_modules;
 
 static void note_left_out(struct gt_session *session, struct modules *modules, const char *why)
 {
@@ -174,64 +168,15 @@ static void note_crowded(struct gt_session *session)
 static uint32_t note_kept(struct gt_session *session, struct modules *modules,
                           struct gt_kept_module module)
 {
-	bool is_news = false;
+	uint32_t number;
 
 	if (!modules->captures)
 		return NOT_KEPT;
-	pthread_mutex_lock(&modules->lock);
-	module.number = modules->count < GT_KEPT_MODULES ? ++modules->noted : NOT_KEPT;
-	if (module.number != NOT_KEPT) {
-		modules->kept[modules->count++] = module;
-	} else {
-		is_news = !modules->crowded;
-		modules->crowded = true;
-	}
-	pthread_mutex_unlock(&modules->lock);
-	if (is_news)
+	number = gt_kept_modules_add(&modules->kept, module);
+	if (number == NOT_KEPT &&
+	    !atomic_exchange_explicit(&modules->crowded, true, memory_order_relaxed))
 		note_crowded(session);
-	return module.number;
-}
-
-/* With the lock: how many have a lower number. */
-static uint32_t count_before(const struct modules *modules, uint32_t number)
-{
-	uint32_t begin = 0;
-	uint32_t end = modules->count;
-
-	while (begin < end) {
-		const uint32_t middle = begin + (end - begin) / 2;
-
-		if (modules->kept[middle].number < number)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
-}
-
-bool gt_kept_module_before(struct gt_session *session, uint32_t number,
-                           struct gt_kept_module *module)
-{
-	struct modules *modules = gt_source_state(session, &gt_source_modules);
-	uint32_t count;
-
-	pthread_mutex_lock(&modules->lock);
-	count = count_before(modules, number);
-	if (count > 0)
-		*module = modules->kept[count - 1];
-	pthread_mutex_unlock(&modules->lock);
-	return count > 0;
-}
-
-static void note_handle(struct modules *modules, uint32_t number, CUmodule handle)
-{
-	uint32_t place;
-
-	pthread_mutex_lock(&modules->lock);
-	place = count_before(modules, number);
-	if (place < modules->count && modules->kept[place].number == number)
-		modules->kept[place].handle = handle;
-	pthread_mutex_unlock(&modules->lock);
+	return number;
 }
 
 static void load(struct gt_session *session, struct modules *modules,
@@ -273,20 +218,6 @@ static void load(struct gt_session *session, struct modules *modules,
 	gt_emit_commit();
 }
 
-static void forget_kept(struct modules *modules, CUcontext context, uint32_t cupti_id)
-{
-	uint32_t left = 0;
-
-	if (!modules->captures)
-		return;
-	pthread_mutex_lock(&modules->lock);
-	for (uint32_t i = 0; i < modules->count; i++)
-		if (modules->kept[i].context != context || modules->kept[i].cupti_id != cupti_id)
-			modules->kept[left++] = modules->kept[i];
-	modules->count = left;
-	pthread_mutex_unlock(&modules->lock);
-}
-
 static void unload(struct gt_session *session, uint32_t context,
                    const CUpti_ModuleResourceData *module)
 {
@@ -305,14 +236,16 @@ static void event(struct gt_session *session, void *state, CUpti_CallbackDomain 
 {
 	const CUpti_ResourceData *resource = data;
 	const CUpti_ModuleResourceData *module = resource->resourceDescriptor;
+	struct modules *modules = state;
 
 	(void)domain;
 	if (!module)
 		return;
 	if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
-		load(session, state, resource, kept);
+		load(session, modules, resource, kept);
 	} else if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {
-		forget_kept(state, resource->context, module->moduleId);
+		if (modules->captures)
+			gt_kept_modules_remove(&modules->kept, resource->context, module->moduleId);
 		unload(session, context_of(session, resource), module);
 	}
 }
@@ -374,7 +307,7 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	if (!loading)
 		return;
 	if (loading->number != NOT_KEPT && gt_call_result(call) == 0)
-		note_handle(modules, loading->number, module_of(call));
+		gt_kept_modules_name(&modules->kept, loading->number, module_of(call));
 	atomic_store_explicit(&loading->used, false, memory_order_release);
 }
 
@@ -383,8 +316,11 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 	struct modules *modules = state;
 
 	(void)err;
-	pthread_mutex_init(&modules->lock, NULL);
 	modules->captures = gt_captured_work(session) != GT_CAPTURED_NOTHING;
+	if (modules->captures) {
+		gt_kept_modules_init(&modules->kept);
+		gt_share(session, GT_SHARED_KEPT_MODULES, &modules->kept);
+	}
 	modules->keep_bytes = gt_settings_of(session)->keep_modules_bytes;
 	if (modules->captures && modules->keep_bytes == 0)
 		modules->keep_bytes = KEPT_FOR_CAPTURES;

@@ -70,9 +70,10 @@ static bool open_image(struct gt_launch_capture *capture, const struct gt_kept_m
 /* The module itself, where it is known which one was loaded as it. */
 static bool find_known(struct gt_launch_capture *capture)
 {
+	struct gt_kept_modules *modules = gt_kept_modules_of(capture->session);
 	struct gt_kept_module module = {.number = UINT32_MAX};
 
-	while (gt_kept_module_before(capture->session, module.number, &module)) {
+	while (gt_kept_module_before(modules, module.number, &module)) {
 		if (module.handle == capture->function.module && open_image(capture, &module)) {
 			capture->images = 1;
 			return true;
@@ -84,10 +85,11 @@ static bool find_known(struct gt_launch_capture *capture)
 /* Else the last that was loaded of those that have a function of the name. */
 static bool find_by_name(struct gt_launch_capture *capture)
 {
+	struct gt_kept_modules *modules = gt_kept_modules_of(capture->session);
 	struct gt_kept_module module = {.number = UINT32_MAX};
 	struct gt_kept_module found = {.number = 0};
 
-	while (gt_kept_module_before(capture->session, module.number, &module)) {
+	while (gt_kept_module_before(modules, module.number, &module)) {
 		if (module.context != capture->context || module.handle ||
 		    (found.number && found.hash == module.hash) || !open_image(capture, &module))
 			continue;

@@ -11,10 +11,10 @@
 #include <cuda.h>
 
 #include "injection/driver/capture_driver.h"
+#include "injection/session/services.h"
 #include "injection/snapshot/graphs/nodes.h"
 
 struct gt_error;
-struct gt_session;
 
 /*
  * The work of the executable CUDA graphs of the process, while launches are captured: the nodes of
@@ -90,7 +90,10 @@ void gt_kept_graphs_give(struct gt_kept_graphs *kept, struct gt_kept_graph *grap
 /* In a source's start; -ENOMEM with a sentence. */
 int gt_kept_graphs_init(struct gt_kept_graphs *kept, struct gt_error *err);
 
-/* Those of the process. */
-struct gt_kept_graphs *gt_kept_graphs_of(struct gt_session *session);
+/* Those of the process, while launches are captured. */
+static inline struct gt_kept_graphs *gt_kept_graphs_of(struct gt_session *session)
+{
+	return gt_shared(session, GT_SHARED_KEPT_GRAPHS);
+}
 
 #endif

@@ -160,7 +160,7 @@ def test_counters_ncu(bench):
     return figures
 
 
-# Profiled launches, and the counters that are read of each: seven passes of some 25 ms on an H200, and one.
+# Profiled launches, and the counters that are read of each: seven passes of 25 to 55 ms on an H200, and one.
 COUNTED_MANY = ((400, "memory,occupancy"), (1200, "duration_ns"))
 if "GPUTRACE_TEST_LAUNCHES" in os.environ:
     COUNTED_MANY = ((int(os.environ["GPUTRACE_TEST_LAUNCHES"]), os.environ.get("GPUTRACE_TEST_COUNTERS", "memory,occupancy")),)

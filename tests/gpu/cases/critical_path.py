@@ -8,7 +8,7 @@ from cases.support.checks import check_expect
 
 def test_ipc_events(bench):
     """The path of each of two processes goes through the kernels of both, in turns, and no path through one alone."""
-    recording, traced = bench.record("ipc_events", [bench.find("ipc_events"), "20"])
+    recording, traced = bench.record("ipc_events-path", [bench.find("ipc_events"), "20"])
     expect(traced.status == 0, traced.tail())
     check_expect(bench, recording, traced.stdout, "ipc_events")
     report = bench.report(recording, "critical-path")

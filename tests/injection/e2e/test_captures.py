@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launches are captured with their memory and run again.
 
-Covers SOURCE(kernel_capture).
+Covers SOURCE(captures).
 """
 import json
 import pathlib

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranges are captured as sequences of steps and run again in every form.
 
-Covers SOURCE(sequence_capture).
+Covers SOURCE(captures).
 """
 import subprocess
 

@@ -295,6 +295,11 @@ static void load_in_call(CUmodule handle)
 	gt_source_modules.hears.leave(recorder.session, state, call, kept);
 }
 
+static struct gt_kept_modules *kept_modules(void)
+{
+	return gt_kept_modules_of(recorder.session);
+}
+
 Test(modules, knows_which_file_is_the_image_of_which_module_for_captures)
 {
 	struct gt_kept_module first;
@@ -304,14 +309,14 @@ Test(modules, knows_which_file_is_the_image_of_which_module_for_captures)
 	start(0);
 	load_in_call((CUmodule)0x1234);
 	tell(CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
-	cr_assert(gt_kept_module_before(recorder.session, UINT32_MAX, &last));
-	cr_assert(gt_kept_module_before(recorder.session, last.number, &first));
-	cr_expect(not(gt_kept_module_before(recorder.session, first.number, &last)));
+	cr_assert(gt_kept_module_before(kept_modules(), UINT32_MAX, &last));
+	cr_assert(gt_kept_module_before(kept_modules(), last.number, &first));
+	cr_expect(not(gt_kept_module_before(kept_modules(), first.number, &last)));
 	cr_expect(eq(ptr, (void *)first.handle, (void *)0x1234));
 	cr_expect(eq(ptr, (void *)last.handle, NULL), "no call that says which it is");
 	cr_expect(eq(u64, first.hash, gt_content_hash(cubin.bytes, cubin.size)));
 	tell(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
-	cr_expect(not(gt_kept_module_before(recorder.session, UINT32_MAX, &last)));
+	cr_expect(not(gt_kept_module_before(kept_modules(), UINT32_MAX, &last)));
 }
 
 /* As where a program compiles small modules all the time. */
@@ -325,9 +330,9 @@ Test(modules, have_a_place_for_captures_again_when_others_are_unloaded)
 		load_in_call((CUmodule)0x1234);
 		tell(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
 	}
-	cr_expect(not(gt_kept_module_before(recorder.session, UINT32_MAX, &module)));
+	cr_expect(not(gt_kept_module_before(kept_modules(), UINT32_MAX, &module)));
 	load_in_call((CUmodule)0x5678);
-	cr_assert(gt_kept_module_before(recorder.session, UINT32_MAX, &module));
+	cr_assert(gt_kept_module_before(kept_modules(), UINT32_MAX, &module));
 	cr_expect(eq(ptr, (void *)module.handle, (void *)0x5678));
 }
 
@@ -351,7 +356,7 @@ Test(modules, of_another_context_stay_when_one_is_unloaded)
 	tell_in(0x100, CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
 	tell_in(0x200, CUPTI_CBID_RESOURCE_MODULE_LOADED, cubin.bytes, cubin.size);
 	tell_in(0x200, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, NULL, 0);
-	cr_assert(gt_kept_module_before(recorder.session, UINT32_MAX, &left));
+	cr_assert(gt_kept_module_before(kept_modules(), UINT32_MAX, &left));
 	cr_expect(eq(ptr, (void *)left.context, (void *)0x100));
-	cr_expect(not(gt_kept_module_before(recorder.session, left.number, &none)));
+	cr_expect(not(gt_kept_module_before(kept_modules(), left.number, &none)));
 }

@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "injection/snapshot/choose_occurrence.h"
+
 #include <errno.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "base/error.h"
 #include "injection/calls/launch.h"
-#include "injection/counters/launch_choice.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/watch.h"
 #include "injection/session/services.h"
-#include "injection/session/source.h"
 #include "injection/snapshot/bundle/steps.h"
-#include "injection/snapshot/graph_steps.h"
 #include "injection/snapshot/launch/step_calls.h"
-#include "injection/snapshot/sequence.h"
-#include "injection/snapshot/thread.h"
-
-/*
- * Occurrences of a range as sequences: all that the process has the GPU do while a range of the
- * name is open on any thread, with the memory that it reaches before its first step and after its
- * last. Off unless GPUTRACE_CAPTURE_SEQUENCE names one.
- *
- * Each step waits for the GPU, as a single launch does that is captured (kernel_capture.c), and has
- * the turn from its entry to its return, so that the steps are in the order in which they came to
- * the GPU. Memory is copied before the first step that reaches it; what is left in it at the end of
- * the range. Anything that no sequence can have ends it with the reason, and the rest of the
- * occurrence runs as if nobody looked.
- */
-
-extern const struct gt_source gt_source_sequence_capture;
 
 /* ---- which occurrence ---- */
 
@@ -40,7 +18,8 @@ static uint32_t chosen(const struct gt_sequence *sequences)
 {
 	const uint32_t occurrence = gt_nvtx_watch_occurrence(&gt_nvtx.watch);
 
-	return occurrence >= sequences->choice.first && occurrence < sequences->choice.end
+	return occurrence >= sequences->thread.choice.first &&
+	                       occurrence < sequences->thread.choice.end
 	               ? occurrence
 	               : 0;
 }
@@ -92,8 +71,8 @@ static void settle(struct gt_session *session, struct gt_sequence *sequences, ui
 /* An occurrence has ended, on the thread that ended it. */
 static void end_occurrence(void *context, uint32_t occurrence)
 {
-	struct gt_session *session = context;
-	struct gt_sequence *sequences = gt_source_state(session, &gt_source_sequence_capture);
+	struct gt_sequence *sequences = context;
+	struct gt_session *session = sequences->thread.capture->session;
 	const int saved = errno;
 
 	if (gt_is_recording(session) && gt_launch_turn_is_on(&sequences->thread.turn) &&
@@ -107,7 +86,7 @@ static void end_occurrence(void *context, uint32_t occurrence)
 	errno = saved;
 }
 
-/* ---- callbacks ---- */
+/* ---- calls ---- */
 
 /* For calls that are not to be captured: launches wait while a step has the turn. */
 static void *pass(struct gt_session *session, struct gt_sequence *sequences, struct gt_call call)
@@ -166,72 +145,54 @@ static void enter_foreign(struct gt_session *session, struct gt_sequence *sequen
 		(void)enter_call(session, sequences, call);
 }
 
-static void *enter(struct gt_session *session, void *state, struct gt_call call)
+void *gt_choose_occurrence(struct gt_session *session, struct gt_sequence *sequences,
+                           struct gt_call call)
 {
-	struct gt_sequence *sequences = state;
-	const int saved = errno;
-	void *kept = NULL;
-
 	if (gt_foreign_is_call(call)) {
 		/* First, so that no step takes the array from when it was looked for. */
 		gt_foreign_end_objects(&sequences->thread.foreign, call);
 		enter_foreign(session, sequences, call);
 		gt_foreign_enter(&sequences->thread.foreign, call);
-		errno = saved;
 		return &sequences->thread.foreign;
 	}
 	if (call.depth > 0) {
 		if (gt_sequence_is_naming(sequences))
 			gt_sequence_take_inside(session, sequences, call);
-		errno = saved;
 		return NULL;
 	}
 	if (call.driver && gt_capture_step(call.id))
-		return &sequences->choice;
-	if (gt_launch_turn_is_on(&sequences->thread.turn))
-		kept = enter_call(session, sequences, call);
-	errno = saved;
-	return kept;
-}
-
-static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
-{
-	struct gt_sequence *sequences = state;
-	const int saved = errno;
-
-	if (kept == &sequences->thread.turn)
-		gt_launch_turn_leave(&sequences->thread.turn);
-	else if (kept == &sequences->choice)
-		gt_launch_choice_follow(&sequences->choice, call);
-	else if (kept == &sequences->thread.foreign)
-		gt_foreign_follow(session, &sequences->thread.foreign, call);
-	else if (kept)
-		gt_sequence_end_step(session, sequences, call);
-	errno = saved;
-}
-
-static void event(struct gt_session *session, void *state, CUpti_CallbackDomain domain,
-                  CUpti_CallbackId id, const void *data, void *kept)
-{
-	struct gt_sequence *sequences = state;
-
-	(void)session;
-	(void)domain;
-	(void)id;
-	(void)kept;
-	gt_foreign_end_context(&sequences->thread.foreign,
-	                       ((const CUpti_ResourceData *)data)->context);
+		return &sequences->thread.choice;
+	return gt_launch_turn_is_on(&sequences->thread.turn) ? enter_call(session, sequences, call)
+	                                                     : NULL;
 }
 
 /* ---- its life ---- */
 
-/* A range that the program did not end is no occurrence. */
-static void run(struct gt_session *session, void *state, struct gt_waiter *waiter)
+void gt_choose_occurrence_start(struct gt_session *session, struct gt_sequence *sequences)
 {
-	struct gt_sequence *sequences = state;
+	sequences->thread.capture->host_writes.wanted = true;
+	sequences->thread.capture->segments.wanted = true;
+	gt_want_known(session, gt_step_call_is_known);
+	gt_want_nested(session);
+	gt_nvtx_watch_tell(&gt_nvtx.watch, end_occurrence, sequences);
+}
+
+void gt_choose_occurrence_pause(struct gt_session *session, struct gt_sequence *sequences)
+{
+	const uint32_t open = atomic_load_explicit(&sequences->open, memory_order_acquire);
 	struct gt_record_captured_launch told;
 
-	gt_capture_thread_run(session, &sequences->thread, waiter);
+	if (open == 0 || atomic_exchange(&sequences->refused, open) == open)
+		return;
+	told = gt_sequence_told(sequences, open);
+	gt_capture_emit_refused(session, &sequences->thread, &told, "",
+	                        "recording was switched off before the range ended");
+}
+
+void gt_choose_occurrence_end(struct gt_session *session, struct gt_sequence *sequences)
+{
+	struct gt_record_captured_launch told;
+
 	if (atomic_load_explicit(&sequences->open, memory_order_acquire) == 0 ||
 	    !gt_launch_turn_try(&sequences->thread.turn))
 		return;
@@ -244,93 +205,3 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 		                        "the program ended before the range did");
 	gt_launch_turn_give(&sequences->thread.turn);
 }
-
-static int start(struct gt_session *session, void *state, struct gt_error *err)
-{
-	const struct gt_settings *settings = gt_settings_of(session);
-	struct gt_sequence *sequences = state;
-	int result;
-
-	if (!*settings->capture_sequence)
-		return 0;
-	if (gt_captured_work(session) != GT_CAPTURED_SEQUENCES)
-		return gt_fail(
-			err, EINVAL,
-			"no sequences are captured: launches are, or are run several times for "
-			"their counters, and only one of these is done");
-	if (!gt_nvtx_is_watched(session))
-		return gt_fail(err, EINVAL,
-		               "no sequences are captured: the name of the range is too long");
-	sequences->thread.sequences = true;
-	sequences->graphs = gt_graph_steps_new();
-	if (!sequences->graphs)
-		return gt_fail(err, ENOMEM, "no sequences are captured: there is no memory for it");
-	result = gt_launch_choice_init(session, &sequences->choice, "", "no sequences are captured",
-	                               err);
-	if (result == 0)
-		result = gt_capture_thread_init(session, &sequences->thread,
-		                                &gt_source_sequence_capture,
-		                                settings->capture_sequence, err);
-	if (result < 0)
-		return result;
-	sequences->thread.capture->host_writes.wanted = true;
-	sequences->thread.capture->segments.wanted = true;
-	gt_launch_choice_want(session);
-	gt_want_known(session, gt_step_call_is_known);
-	gt_want_nested(session);
-	gt_nvtx_watch_tell(&gt_nvtx.watch, end_occurrence, session);
-	return 0;
-}
-
-/* Calls from here on are not heard: an occurrence that is open would lack them. */
-static bool pause_for(struct gt_session *session, void *state, uint32_t times)
-{
-	struct gt_sequence *sequences = state;
-	const uint32_t open = atomic_load_explicit(&sequences->open, memory_order_acquire);
-	struct gt_record_captured_launch told;
-
-	if (!gt_launch_turn_pause(&sequences->thread.turn, &sequences->choice, times))
-		return false;
-	if (times != GT_PAUSED || open == 0 || atomic_exchange(&sequences->refused, open) == open)
-		return true;
-	told = gt_sequence_told(sequences, open);
-	gt_capture_emit_refused(session, &sequences->thread, &told, "",
-	                        "recording was switched off before the range ended");
-	return true;
-}
-
-static void stop(struct gt_session *session, void *state)
-{
-	const struct gt_sequence *sequences = state;
-	const struct gt_capture_thread *thread = &sequences->thread;
-	char note[256];
-
-	if (!thread->capture)
-		return;
-	if (thread->count == 0)
-		(void)snprintf(
-			note, sizeof(note),
-			"no occurrence of the range was captured, of %u that were chosen and "
-			"used the GPU",
-			atomic_load(&sequences->occurrences));
-	else
-		(void)snprintf(note, sizeof(note),
-		               "%llu occurrences of the range were captured into launches/, %.1f "
-		               "MiB, which held the program up for %.0f ms: what ran in and beside "
-		               "them is disturbed",
-		               (unsigned long long)thread->count, (double)thread->bytes / (1 << 20),
-		               (double)thread->held_ns / 1e6);
-	gt_note(session, "sequence_capture", note);
-}
-
-const struct gt_source gt_source_sequence_capture = {
-	.name = "sequence_capture",
-	.state_size = sizeof(struct gt_sequence),
-	.start = start,
-	.pause = pause_for,
-	.stop = stop,
-	.run = run,
-	.runs_when_asked = true,
-	.end_ns = GT_CAPTURE_END_NS,
-	.hears = {.enter = enter, .leave = leave, .event = event},
-};
