@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/counters/launch_choice.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "base/error.h"
 #include "format/cubin.h"
+#include "injection/driver/driver_calls.h"
 #include "injection/nvtx/nvtx.h"
 #include "injection/nvtx/watch.h"
 #include "injection/process/calm.h"
@@ -71,12 +71,8 @@ bool gt_launch_choice_is_captured(struct gt_launch_choice *choice, CUstream stre
 
 	if (atomic_load_explicit(&choice->captures, memory_order_relaxed) > 0)
 		return true;
-	if (!choice->is_capturing) {
-		void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-		if (library)
-			*(void **)&choice->is_capturing = dlsym(library, "cuStreamIsCapturing");
-	}
+	if (!choice->is_capturing)
+		(void)gt_driver_find("cuStreamIsCapturing", &choice->is_capturing);
 	return !choice->is_capturing || choice->is_capturing(stream, &status) != CUDA_SUCCESS ||
 	       status != CU_STREAM_CAPTURE_STATUS_NONE;
 }

@@ -1,34 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/driver/driver.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 
-static bool find(void *library, const char *name, void *call)
-{
-	*(void **)call = dlsym(library, name);
-	return *(void **)call != NULL;
-}
+#include "injection/driver/driver_calls.h"
 
 bool gt_driver_open(struct gt_driver *driver)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	return library && find(library, "cuDeviceGetCount", &driver->count) &&
-	       find(library, "cuDeviceGet", &driver->get) &&
-	       find(library, "cuDeviceGetName", &driver->name) &&
-	       find(library, "cuDeviceGetUuid_v2", &driver->uuid) &&
-	       find(library, "cuDeviceGetPCIBusId", &driver->pci) &&
-	       find(library, "cuDeviceTotalMem_v2", &driver->memory) &&
-	       find(library, "cuDeviceGetAttribute", &driver->attribute);
+	return gt_driver_find("cuDeviceGetCount", &driver->count) &&
+	       gt_driver_find("cuDeviceGet", &driver->get) &&
+	       gt_driver_find("cuDeviceGetName", &driver->name) &&
+	       gt_driver_find("cuDeviceGetUuid_v2", &driver->uuid) &&
+	       gt_driver_find("cuDeviceGetPCIBusId", &driver->pci) &&
+	       gt_driver_find("cuDeviceTotalMem_v2", &driver->memory) &&
+	       gt_driver_find("cuDeviceGetAttribute", &driver->attribute);
 }
 
 bool gt_driver_open_current(struct gt_driver_current *driver)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	return library && find(library, "cuCtxGetDevice", &driver->device) &&
-	       find(library, "cuMemGetInfo_v2", &driver->memory);
+	return gt_driver_find("cuCtxGetDevice", &driver->device) &&
+	       gt_driver_find("cuMemGetInfo_v2", &driver->memory);
 }
 
 /* The bytes in groups of 4-2-2-2-6. */

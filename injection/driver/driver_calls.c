@@ -6,18 +6,21 @@
 
 #include "base/error.h"
 
-int gt_driver_calls_find(void *functions, const struct gt_driver_call *calls, size_t count,
-                         const char *without, struct gt_error *err)
+bool gt_driver_find(const char *symbol, void *call)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 
-	for (size_t i = 0; i < count; i++) {
-		void *call = library ? dlsym(library, calls[i].symbol) : NULL;
+	/* POSIX gives functions out as void pointers; C has no cast for that. */
+	*(void **)call = library ? dlsym(library, symbol) : NULL;
+	return *(void **)call != NULL;
+}
 
-		if (!call)
+int gt_driver_calls_find(void *functions, const struct gt_driver_call *calls, size_t count,
+                         const char *without, struct gt_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!gt_driver_find(calls[i].symbol, (char *)functions + calls[i].offset))
 			return gt_fail(err, ENOTSUP, "%s: the driver has no %s", without,
 			               calls[i].symbol);
-		*(void **)((char *)functions + calls[i].offset) = call;
-	}
 	return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/pools/readings.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <semaphore.h>
 #include <stddef.h>
 
+#include "injection/driver/driver_calls.h"
 #include "injection/process/wait.h"
 #include "injection/session/columns.h"
 #include "injection/session/services.h"
@@ -91,14 +91,9 @@ void gt_pool_readings_end_all(struct gt_pool_readings *readings)
 
 bool gt_pool_readings_open(struct gt_pool_readings *readings)
 {
-	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	if (!library)
-		return false;
-	*(void **)&readings->default_pool = dlsym(library, "cuDeviceGetDefaultMemPool");
-	*(void **)&readings->ask = dlsym(library, "cuMemPoolGetAttribute");
-	*(void **)&readings->ask_graphs = dlsym(library, "cuDeviceGetGraphMemAttribute");
-	return readings->default_pool && readings->ask;
+	(void)gt_driver_find("cuDeviceGetGraphMemAttribute", &readings->ask_graphs);
+	return gt_driver_find("cuDeviceGetDefaultMemPool", &readings->default_pool) &&
+	       gt_driver_find("cuMemPoolGetAttribute", &readings->ask);
 }
 
 struct reading {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/session/session.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "format/file/meta.h"
 #include "format/recording.h"
 #include "injection/cupti/layout.h"
+#include "injection/driver/driver_calls.h"
 #include "injection/output/output.h"
 #include "injection/process/calm.h"
 #include "injection/process/process.h"
@@ -88,12 +88,10 @@ static int take_memory(struct gt_session *session)
 
 static void find_driver(struct gt_session *session)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	CUresult (*get_version)(int *) = NULL;
+	CUresult (*get_version)(int *);
 
-	if (driver)
-		*(void **)&get_version = dlsym(driver, "cuDriverGetVersion");
-	if (get_version && get_version(&session->driver_version) != CUDA_SUCCESS)
+	if (gt_driver_find("cuDriverGetVersion", &get_version) &&
+	    get_version(&session->driver_version) != CUDA_SUCCESS)
 		session->driver_version = 0;
 }
 
