@@ -21,7 +21,7 @@ if(GPUTRACE_SANITIZE)
     -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${GPUTRACE_SANITIZE})
 endif()
-# Their tables are full of addresses: a program that need not put these right first starts in two thirds of the time.
+# Data of sanitized programs is full of addresses. A program that need not correct them first starts in 70 percent of the time.
 if(GPUTRACE_SANITIZE MATCHES "address")
   add_link_options($<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
