@@ -3,6 +3,7 @@
 """The manual, the completions and "report NAME --help" name what there is. Usage: pages.py GPUTRACE
 
 Covers COMMAND(manual), Covers COMMAND(completion), Covers COMMAND(offer). Checks that need a tool (mandoc, zsh, fish) are left out where it is not installed."""
+import functools
 import json
 import os
 import pathlib
@@ -27,7 +28,9 @@ def output(*command, **how):
     return done.stdout
 
 
+@functools.cache
 def gputrace(*words):
+    """The answer to words whose answer is always the same."""
     return output(GPUTRACE, *words)
 
 

@@ -37,6 +37,7 @@ STANDARDS = ("c++11", "c++14", "c++17", "c++20")
 TEXTS = ("load", "compute", "a", "ein Name mit Ümlauten", "x" * 63, "store", "~", "wait for a task")
 
 NVCC = CC = None
+CUBINS = {}  # that were made, with what ptxas said
 
 
 def run(*words, **how):
@@ -62,7 +63,13 @@ class Case(unittest.TestCase):
         return said
 
     def cubin(self, architecture, *options, source="kernels.cu"):
-        """(bytes, what ptxas says) of a file."""
+        """(bytes, what ptxas says) of a file, which is compiled once for all tests of a run."""
+        key = architecture, options, source
+        if key not in CUBINS:
+            CUBINS[key] = self.compile_cubin(architecture, *options, source=source)
+        return CUBINS[key]
+
+    def compile_cubin(self, architecture, *options, source):
         made = self.folder / "code.cubin"
         said = self.compile("-std=c++11", "-O3", f"-arch=sm_{architecture}", "-Xptxas", "-v", "-cubin", *options, "-o",
                             made, HERE / source)
@@ -186,7 +193,7 @@ class Waits(Case):
                 *out = i;
             }""")
         for architecture in known(NVCC):
-            self.assertEqual(self.yields(self.cubin(architecture, source=source)[0]), {".text.loop": 1})
+            self.assertEqual(self.yields(self.compile_cubin(architecture, source=source)[0]), {".text.loop": 1})
 
     def test_events_do_not(self):
         for architecture in known(NVCC):
@@ -206,25 +213,26 @@ class Variable(Case):
             self.compile(f"-std={standard}", f"-arch=sm_{known(NVCC)[-1]}", "-cubin", "-o", made, HERE / "kernels.cu")
             self.assertEqual(symbols(made.read_bytes())[VARIABLE][0], 8)
 
-    def link(self, *options):
-        program = self.folder / "program"
-        self.compile(*options, f"-arch=sm_{known(NVCC)[-1]}", "-DMAIN", "-cudart", "static", "-o", program,
-                     HERE / "kernels.cu", HERE / "second.cu")
+    def objects(self, *options):
+        made = []
+        for name in "kernels", "second":
+            made.append(self.folder / f"{name}.o")
+            self.compile(*options, f"-arch=sm_{known(NVCC)[-1]}", "-DMAIN", "-o", made[-1], HERE / f"{name}.cu")
+        return made
+
+    def link(self, *objects):
+        self.compile(f"-arch=sm_{known(NVCC)[-1]}", "-cudart", "static", "-o", self.folder / "program", *objects)
 
     def test_files_that_are_linked_for_the_device_share_it(self):
         for standard in "c++11", "c++17":
-            self.link(f"-std={standard}", "-rdc=true")
-            objects = []
-            for name in "kernels", "second":
-                objects.append(self.folder / f"{name}.o")
-                self.compile(f"-std={standard}", "-rdc=true", f"-arch=sm_{known(NVCC)[-1]}", "-dc", "-o", objects[-1],
-                             HERE / f"{name}.cu")
+            objects = self.objects(f"-std={standard}", "-rdc=true", "-dc")
+            self.link(*objects)
             made = self.folder / "linked.cubin"
             self.compile(f"-arch=sm_{known(NVCC)[-1]}", "-dlink", "-cubin", "-o", made, *objects)
             self.assertEqual(symbols(made.read_bytes())[VARIABLE], (8, True))
 
     def test_files_that_are_not_have_one_each(self):
-        self.link("-std=c++11")
+        self.link(*self.objects("-std=c++11", "-c"))
 
 
 class Warnings(Case):

@@ -182,12 +182,22 @@ def profiled_facts(report):
                                             key=json.dumps)}} if rows else {}
 
 
+def figures_of(kernels, copies, api):
+    """What was launched, copied and called, of three reports."""
+    return {
+        "kernels": summed([row for row in kernels["kernels"] if row["calls"]], "kernel", ["calls", "total_ns"]), # not only profiled
+        "copies": summed(copies["copies"], "kind", ["calls", "bytes"]),
+        "api": summed(api["functions"], "function", ["calls", "errors"]),
+    }
+
+
 def facts_of(gputrace, recording):
     """What a recording yields, as far as it may never change."""
     info = json.loads(run(gputrace, "info", "--json", recording))
     said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api", "gaps",
                           "summary", "graphs", "ops", "ranges", "modules", "waits", "critical-path", "counters"))
     kernels, copies, api, gaps, summary, graphs, ops, ranges, modules, waits, path, counters = said["reports"]
+    figures = figures_of(kernels, copies, api)
     ledger = {row["class"]: row["time_ns"] if row["count"] is None else row["count"]
               for row in info["ledger"]}
     with tempfile.TemporaryDirectory() as folder:
@@ -199,7 +209,7 @@ def facts_of(gputrace, recording):
         "tables": {row["table"]: row["rows"] for row in info["tables"] if row["table"] != "ceilings"},
         "launches": ledger.get("launches"),
         "ledger": ledger,
-        "kernels": summed([row for row in kernels["kernels"] if row["calls"]], "kernel", ["calls", "total_ns"]), # not only profiled
+        "kernels": figures["kernels"],
         "times": {row["kernel"]: chosen([row], ["median_ns", "min_ns", "max_ns"])[0]
                   for row in kernels["kernels"] if row["calls"]},
         "shapes": shape_facts(kernels["launch_shapes"]),
@@ -210,9 +220,9 @@ def facts_of(gputrace, recording):
         "summary": chosen(summary["recording"], ["duration_ns", "kernels", "copies", "copied_bytes", "fills",
                                                  "api_calls", "errors", "unfinished", "ledger"]),
         "busy": chosen(summary["devices"], ["device", "busy_ns", "busy_percent"]),
-        "copies": summed(copies["copies"], "kind", ["calls", "bytes"]),
+        "copies": figures["copies"],
         "fills": summed(copies["fills"], "memory", ["calls", "bytes"]),
-        "api": summed(api["functions"], "function", ["calls", "errors"]),
+        "api": figures["api"],
         "errors": summed(api["errors"], "result", ["calls"]),
         **graph_facts(graphs),
         **operation_facts(ops),
@@ -366,7 +376,8 @@ def check_queries(gputrace, engine, recording, trace):
     slices = trace.with_name("slices of GPUs.sql")
     slices.write_text("select ts, dur, name from gpu_slice order by ts, dur, name")
     rows = json.loads(run("node", QUERY, engine, trace, *queries, slices))
-    facts = facts_of(gputrace, recording)
+    said = json.loads(run(gputrace, "report", "--json", recording, "kernels", "copies", "api"))
+    facts = figures_of(*said["reports"])
     answers = {
         "kernels": summed(rows["kernels.sql"], "kernel", ["calls", "total_ns"]),
         "copies": summed(rows["copies.sql"], "kind", ["calls", "bytes"]),

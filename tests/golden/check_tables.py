@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text tables fit the page they are for, and tell apart what differs; the summary is one page.
 
-  check_tables.py [--few] GPUTRACE NAME...    of each captures/NAME.gputrace: every report and info, on pages
-                                              of several widths and piped; --few: of one width
+  check_tables.py [--few] GPUTRACE PAGES NAME...    of each captures/NAME.gputrace: every report and info, on pages
+                                                    of several widths and piped; --few: of one width
+
+The program PAGES (pages.c) makes the pages of all reports in one process. The command line is asked for some of them, which must be the
+same to the byte: for all reports at one width and piped, and for one report alone. Each recording asks for another width and another report.
 """
 import json
 import os
@@ -16,8 +19,7 @@ CAPTURES = pathlib.Path(__file__).resolve().parent / "captures"
 FEW = (60,)
 IS_SHORT = "--few" in sys.argv
 WIDTHS = FEW if IS_SHORT else (40, 60, 80, 120, 200)
-PAGES = WIDTHS if IS_SHORT else (*WIDTHS, None) # None: a pipe
-PIPED = 120
+PIPED = 120         # is one of the widths, or made for the pipe alone
 SUMMARY_LINES = 40  # at 80 columns: one page
 RANGES_LINES = 13   # more, where the program names what it does
 ROWS = 20           # of a table, where no number is asked for
@@ -82,19 +84,53 @@ def alike(text, said):
     return found, checked
 
 
-def check_report(gputrace, recording, report, said):
+def made(program, recording):
+    """Pages by report, "all" for all of them behind one another, and width."""
+    widths = map(str, sorted({*WIDTHS, PIPED}))
+    _, *pages = run(program, recording, *widths).split("\f")
+    heads, texts = zip(*(page.split("\n", 1) for page in pages))
+    names, columns = zip(*map(str.split, heads))
+    return dict(zip(zip(names, map(int, columns)), texts))
+
+
+def check_report(pages, report, said):
     found = []
     checked = 0
-    for width in PAGES:
-        option = [f"--width={width}"] if width else []
-        text = run(gputrace, "report", recording, report, *option)
+    for width in WIDTHS:
+        text = pages[report, width]
         same, tables_checked = alike(text, said)
         checked += tables_checked
-        found += [f"{report} at {width or 'a pipe'}: {line}"
-                  for line in fits(text, width or PIPED) + same]
-    if report == "kernels" and said["kernels"] and checked < 2 * len(PAGES):
+        found += [f"{report} at {width}: {line}" for line in fits(text, width) + same]
+    if report == "kernels" and said["kernels"] and checked < 2 * len(WIDTHS):
         found.append(f"only {checked} tables of kernels were looked at")
     return found
+
+
+def check_command_line(gputrace, recording, reports, pages):
+    """Pages of the command line are those that were looked at."""
+    turn = sorted(CAPTURES.glob("*.gputrace")).index(recording)
+    width, report = WIDTHS[turn % len(WIDTHS)], reports[turn % len(reports)]
+    every = ("report", recording, *reports)
+    alone = ("report", recording, report)
+    found = []
+    for name, page, text in (("all", width, run(gputrace, *every, f"--width={width}")),
+                             ("all", width, run(gputrace, *every, columns=width)),
+                             ("all", PIPED, run(gputrace, *every)),
+                             (report, width, run(gputrace, *alone, f"--width={width}")),
+                             (report, PIPED, run(gputrace, *alone))):
+        if text != pages[name, page]:
+            found.append(f"the command line shows {name} at {page} otherwise than the library:\n{text}")
+    return found
+
+
+def check_info(gputrace, recording):
+    found = []
+    for width in WIDTHS:
+        by_option = run(gputrace, "info", recording, f"--width={width}")
+        found += fits(by_option, width)
+        if run(gputrace, "info", recording, columns=width) != by_option:
+            found.append(f"COLUMNS={width} is another page than --width={width}")
+    return found + fits(run(gputrace, "info", recording), PIPED)
 
 
 def check_full_names(gputrace, recording):
@@ -130,34 +166,32 @@ def report_names(gputrace):
     return names
 
 
-def check(gputrace, recording):
+def check(gputrace, program, recording):
     reports = report_names(gputrace)
     said = {part["report"]: part for part in json.loads(run(gputrace, "report", recording, *reports, "--json"))["reports"]}
+    pages = made(program, recording)
     found = []
     for report in reports:
-        found += check_report(gputrace, recording, report, said[report])
-    for words in (["report", recording, *reports], ["info", recording]):
-        for width in WIDTHS:
-            by_option = run(gputrace, *words, f"--width={width}")
-            found += fits(by_option, width)
-            if run(gputrace, *words, columns=width) != by_option:
-                found.append(f"COLUMNS={width} is another page than --width={width}")
-        found += fits(run(gputrace, *words), PIPED)
+        found += check_report(pages, report, said[report])
+    for (report, width), text in pages.items():
+        if report == "all" or width == PIPED:
+            found += fits(text, width)
+    found += check_command_line(gputrace, recording, reports, pages) + check_info(gputrace, recording)
     lines = run(gputrace, "report", recording, "--width=80").splitlines()
     if len(lines) > SUMMARY_LINES + RANGES_LINES * ("Top ranges" in lines):
         found.append(f"the summary takes {len(lines)} lines")
     return found + check_full_names(gputrace, recording) + check_evidence(said)
 
 
-def main(gputrace, names):
+def main(gputrace, program, names):
     failed = False
     for name in names:
-        for line in check(gputrace, CAPTURES / f"{name}.gputrace"):
+        for line in check(gputrace, program, CAPTURES / f"{name}.gputrace"):
             print(f"{name}: {line}")
             failed = True
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    gputrace_path, *recordings = (word for word in sys.argv[1:] if word != "--few")
-    sys.exit(main(gputrace_path, recordings))
+    gputrace_path, program_path, *recordings = (word for word in sys.argv[1:] if word != "--few")
+    sys.exit(main(gputrace_path, program_path, recordings))

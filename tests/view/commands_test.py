@@ -56,17 +56,16 @@ def ask(recording, queries):
     return json.loads(answer.stdout)
 
 
-def report_of(recording, name):
-    done = subprocess.run([GPUTRACE, "report", recording, name, "--json"], check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+def reports_of(recording, *names):
+    done = subprocess.run([GPUTRACE, "report", recording, *names, "--json"], check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)["reports"]
 
 
 def kernels_of(recording):
     """(profiled, calls, ns, of profiled ones their mean) of each; the report of kernels counts no launch that was profiled."""
-    kernels = report_of(recording, "kernels")["kernels"]
-    profiled = report_of(recording, "counters")["profiled"]
-    return sorted([(False, row["calls"], row["total_ns"]) for row in kernels if row["calls"]] +
-                  [(True, row["launches"], row["mean_ns"]) for row in profiled])
+    kernels, counters = reports_of(recording, "kernels", "counters")
+    return sorted([(False, row["calls"], row["total_ns"]) for row in kernels["kernels"] if row["calls"]] +
+                  [(True, row["launches"], row["mean_ns"]) for row in counters["profiled"]])
 
 
 def shown_as(row):

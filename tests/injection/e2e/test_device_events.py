@@ -24,7 +24,7 @@ class Device(Case):
         for capture in sorted(run.stem.with_suffix(".gputrace").glob("*.capture")):
             shown = subprocess.run([BUILD / "bin" / "show_records", capture, kind],
                                    capture_output=True, text=True, check=True, timeout=5 * PATIENCE_S)
-            rows += [json.loads(line) for line in shown.stdout.splitlines()]
+            rows += json.loads(f"[{','.join(shown.stdout.splitlines())}]")  # at once: there may be many
         return rows
 
     def events(self, run):
