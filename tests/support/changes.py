@@ -13,10 +13,12 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 MOST_AS_IT_IS = 90
 MOST_TOLD = 25
+PATIENCE_S = 60
 VARIES = "~"  # a part that differed while it was accepted
 SEPARATOR = " | "
 
@@ -39,9 +41,13 @@ def line_of(parts):
 
 
 def run_command(command, folder, environment):
-    """Its status, and what it wrote. It may take as long as it wants: whoever runs the test has a limit."""
+    """Its status, and what it wrote."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        status = subprocess.Popen(command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err).wait()
+        process = subprocess.Popen(command, env=environment, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        patience = threading.Timer(PATIENCE_S, process.kill)
+        patience.start()
+        status = process.wait()
+        patience.cancel()
         out.seek(0)
         err.seek(0)
         return status, out.read(), err.read()
