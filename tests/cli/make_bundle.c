@@ -29,6 +29,8 @@
  *   high      at an address that no process has
  *   reached   and its parameters lead there
  *   newer     for an architecture that the fake GPU has not
+ *   textures  one of a kernel that reads two textures and writes a surface
+ *   replay_X  of a kernel of (float *values, int n) that the fake driver knows
  */
 
 #define HIGH  UINT64_C(0x7ffffffff000)
@@ -143,9 +145,15 @@ int main(int argc, char **argv)
 		test_bundle_add_sequence(&made);
 	else if (has(argv, "graph"))
 		test_bundle_add_graph(&made);
+	else if (has(argv, "textures"))
+		test_bundle_add_textures(&made);
 	else
 		test_bundle_add_launch(&made);
-	test_bundle_set_fakes(&made);
+	if (!has(argv, "textures"))
+		test_bundle_set_fakes(&made);
+	for (char **word = argv; *word; word++)
+		if (strncmp(*word, "replay_", strlen("replay_")) == 0)
+			test_bundle_set_kernel(&made, *word);
 	if (has(argv, "focus"))
 		bundle->focus = BUNDLE_GRAPH_SCALE;
 	if (has(argv, "astray") || has(argv, "wrong"))

@@ -87,6 +87,8 @@ int fake_cuda_exit(struct fake_call *call, int result)
 	if (call->hooks)
 		call->hooks->api(call, CUPTI_API_EXIT);
 	depth--;
+	if (call->domain == CUPTI_CB_DOMAIN_DRIVER_API && fake_calls_on())
+		fake_calls_ended(call->name, result);
 	return result;
 }
 

@@ -56,6 +56,7 @@ static CUresult launch(CUstream handle, struct fake_activity *kernel, void **arg
 		return CUDA_ERROR_UNKNOWN;
 	if (!shape_fits(kernel) || !fake_take_parameters(kernel, arguments, extra))
 		return CUDA_ERROR_INVALID_VALUE;
+	fake_calls_words(kernel->parameters, sizeof(kernel->parameters));
 	capture = fake_capture_of(stream);
 	if (capture)
 		fake_graph_capture(fake_capture_graph(capture), stream, kernel);
@@ -82,6 +83,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
 
 	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
 	                "cuLaunchKernel", &params, function ? kernel.function->name : NULL);
+	FAKE_CALLS_LOG(&call, "cuLaunchKernel", function, grid_x, grid_y, grid_z, block_x, block_y,
+	               block_z, shared_bytes, stream);
 	result = launch(stream, &kernel, arguments, extra);
 	if (result == CUDA_SUCCESS)
 		fake_run_time_kernel(&kernel, arguments);
@@ -126,6 +129,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 
 	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
 	                "cuLaunchKernelEx", &params, function ? kernel.function->name : NULL);
+	FAKE_CALLS_LOG(&call, "cuLaunchKernelEx", config, function);
 	if (attributes_fit(config))
 		result = launch(config->hStream, &kernel, arguments, extra);
 	API_END(result);

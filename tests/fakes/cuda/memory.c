@@ -14,6 +14,7 @@ struct allocation {
 	CUpti_ActivityMemoryKind kind; /* DEVICE, also of what is managed, or PINNED */
 	int managed;
 	CUdevice device; /* of the context that asked for it */
+	unsigned number; /* in the order in which all were made */
 	struct allocation *next;
 };
 
@@ -24,6 +25,7 @@ enum { COPY_DELAY_NS = 2000, COPY_LEAST_NS = 1000 };
 
 void fake_adopt(void *address, size_t size, CUpti_ActivityMemoryKind kind)
 {
+	static unsigned made; /* fake_cuda.lock */
 	struct allocation *allocation = calloc(1, sizeof(*allocation));
 
 	allocation->address = address;
@@ -31,6 +33,7 @@ void fake_adopt(void *address, size_t size, CUpti_ActivityMemoryKind kind)
 	allocation->kind = kind;
 	allocation->device = fake_context() ? fake_context()->device : 0;
 	(void)pthread_mutex_lock(&fake_cuda.lock);
+	allocation->number = ++made;
 	allocation->next = allocations;
 	allocations = allocation;
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
@@ -118,8 +121,12 @@ int fake_find_memory(CUdeviceptr address, struct fake_memory *found)
 	(void)pthread_mutex_lock(&fake_cuda.lock);
 	for (const struct allocation *it = allocations; it; it = it->next)
 		if (at >= it->address && at < it->address + it->size)
-			*found = (struct fake_memory){(CUdeviceptr)(uintptr_t)it->address, it->size,
-			                              it->kind, it->managed, it->device};
+			*found = (struct fake_memory){(CUdeviceptr)(uintptr_t)it->address,
+			                              it->size,
+			                              it->kind,
+			                              it->managed,
+			                              it->device,
+			                              it->number};
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 	return found->address != 0;
 }
@@ -452,6 +459,7 @@ CUresult cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t size)
 CUresult cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
 {
 	API_BEGIN(cuMemcpyAsync, target, source, size, stream);
+	fake_calls_bytes((const void *)(uintptr_t)source, size);
 	API_END(copy_any(target, source, size, stream));
 }
 

@@ -155,9 +155,16 @@ static CUresult load_data(CUmodule *module, const void *image)
 	return result;
 }
 
+static void log_image(const void *image)
+{
+	if (image && fake_calls_on())
+		fake_calls_bytes(image, size_of(image));
+}
+
 CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
 	API_BEGIN(cuModuleLoadData, module, image);
+	log_image(image);
 	API_END(load_data(module, image));
 }
 
@@ -166,6 +173,8 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int co
                             CUjit_option *options, void **values)
 {
 	API_BEGIN(cuModuleLoadDataEx, module, image, count, options, values);
+	log_image(image);
+	fake_calls_options(count, options, values);
 	API_END(load_data(module, image));
 }
 

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "fakes/cuda/calls.h"
 #include "fakes/fake.h"
 #include "fakes/script.h"
 
@@ -74,6 +75,7 @@ struct fake_memory {
 	CUpti_ActivityMemoryKind kind;
 	int managed;
 	CUdevice device;
+	unsigned number; /* in the order in which all were made */
 };
 int fake_find_memory(CUdeviceptr address, struct fake_memory *found);
 
@@ -146,7 +148,8 @@ void fake_run_time_kernel(const struct fake_activity *kernel, void **arguments);
 	function##_params params = {__VA_ARGS__};                                                  \
 	struct fake_call call;                                                                     \
 	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_##function,     \
-	                #function, &params, NULL)
+	                #function, &params, NULL);                                                 \
+	FAKE_CALLS_LOG(&call, #function, __VA_ARGS__)
 #define API_END(result) return (CUresult)fake_cuda_exit(&call, (int)(result))
 
 #endif
