@@ -31,7 +31,7 @@ class Case:
 def brief(text):
     text = text.strip("\n")
     if len(text) <= MOST_AS_IT_IS and "\n" not in text and SEPARATOR.strip() not in text:
-        return text
+        return text.replace("\r", "")  # a terminal's, which a text file would not keep
     digest = hashlib.blake2b(text.encode(errors="surrogateescape"), digest_size=3).hexdigest()
     return f"{text.count(chr(10)) + 1}/{digest}"
 
