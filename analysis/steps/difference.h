@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_STEPS_DIFFERENCE_H
+#define GT_ANALYSIS_STEPS_DIFFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/steps/steps.h"
+#include "base/array.h"
+
+/*
+ * Two steps of a process, the slowest and the one of median length, by their parts: kernels of each
+ * function on GPUs, and calls of each function of CUDA on the step's thread.
+ */
+enum gt_step_part { GT_STEP_KERNEL, GT_STEP_CALL };
+
+struct gt_step_difference {
+	enum gt_step_part part;
+	const char *name; /* of the function; the trace's */
+	uint64_t slowest_count;
+	uint64_t median_count;
+	int64_t slowest_ns;
+	int64_t median_ns;
+};
+
+struct gt_step_differences {
+	const struct gt_step *slowest;
+	const struct gt_step *median;
+	gt_array(struct gt_step_difference) rows; /* those that differ most first */
+};
+
+/*
+ * first, count: the steps of a process, of steps->rows; three or more. The steps and their trace
+ * must outlive it.
+ */
+void gt_step_differences_init(struct gt_step_differences *differences, const struct gt_steps *steps,
+                              size_t first, size_t count);
+void gt_step_differences_release(struct gt_step_differences *differences);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/steps/memory_peaks.h"
+
+#include "analysis/memory/totals.h"
+#include "base/array.h"
+#include "model/memory/use.h"
+#include "model/view/view.h"
+
+/* Memory that a process has from a moment on. */
+struct moment {
+	gt_time time_ns;
+	uint64_t bytes;
+};
+
+struct gt_process_memory {
+	uint64_t now; /* while it is made */
+	gt_array(struct moment) moments;
+	uint64_t *
+		most; /* a tree: the moments are behind their inner nodes, of which 1 is the root */
+};
+
+static void make_tree(struct gt_process_memory *memory)
+{
+	const size_t count = memory->moments.count;
+
+	memory->most = gt_allocate_zeroed(2 * count + 1, sizeof(*memory->most));
+	for (size_t i = 0; i < count; i++)
+		memory->most[count + i] = memory->moments.rows[i].bytes;
+	for (size_t i = count; i-- > 1;) {
+		const uint64_t *below = &memory->most[2 * i];
+
+		memory->most[i] = below[0] > below[1] ? below[0] : below[1];
+	}
+}
+
+void gt_memory_peaks_init(struct gt_memory_peaks *peaks, const struct gt_view *view)
+{
+	struct gt_memory_use use;
+	struct gt_memory_step step;
+
+	peaks->count = view->trace->processes.count + 1;
+	peaks->of = gt_allocate_zeroed(peaks->count, sizeof(*peaks->of));
+	gt_memory_use_init(&use, view);
+	while (gt_memory_use_next(&use, &step) == 1) {
+		const struct gt_memory_holder *holder = &use.holders.rows[step.holder];
+		const size_t process =
+			holder->process < peaks->count ? holder->process : peaks->count - 1;
+		struct gt_process_memory *memory = &peaks->of[process];
+
+		if (!gt_memory_holder_is_on_device(holder))
+			continue;
+		memory->now += step.ends ? -step.size_bytes : step.size_bytes;
+		*gt_array_push(&memory->moments) = (struct moment){step.time_ns, memory->now};
+	}
+	gt_memory_use_release(&use);
+	for (size_t i = 0; i < peaks->count; i++)
+		make_tree(&peaks->of[i]);
+}
+
+void gt_memory_peaks_release(struct gt_memory_peaks *peaks)
+{
+	for (size_t i = 0; i < peaks->count; i++) {
+		gt_array_free(peaks->of[i].moments.rows);
+		gt_array_free(peaks->of[i].most);
+	}
+	gt_array_free(peaks->of);
+	*peaks = (struct gt_memory_peaks){0};
+}
+
+/* How many moments are at that time or before. */
+static size_t count_until(const struct gt_process_memory *memory, gt_time time_ns)
+{
+	size_t begin = 0;
+	size_t end = memory->moments.count;
+
+	while (begin < end) {
+		const size_t middle = begin + (end - begin) / 2;
+
+		if (memory->moments.rows[middle].time_ns <= time_ns)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin;
+}
+
+uint64_t gt_memory_peaks_between(const struct gt_memory_peaks *peaks, gt_id process,
+                                 gt_time start_ns, gt_time end_ns)
+{
+	const struct gt_process_memory *memory =
+		&peaks->of[process < peaks->count ? process : peaks->count - 1];
+	const size_t count = memory->moments.count;
+	const size_t before = count_until(memory, start_ns);
+	uint64_t most = 0;
+
+	/* What it had when the stretch began is of the last moment before. */
+	for (size_t begin = count + (before ? before - 1 : 0),
+	            end = count + count_until(memory, end_ns);
+	     begin < end; begin /= 2, end /= 2) {
+		if (begin % 2 && memory->most[begin++] > most)
+			most = memory->most[begin - 1];
+		if (end % 2 && memory->most[--end] > most)
+			most = memory->most[end];
+	}
+	return most;
+}

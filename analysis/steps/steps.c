@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analysis/steps/steps.h"
+
+#include <stdlib.h>
+
+#include "analysis/steps/memory_peaks.h"
+#include "analysis/time/covered.h"
+#include "analysis/time/host_calls.h"
+#include "base/sums.h"
+#include "model/ranges/projection.h"
+#include "model/ranges/quiet.h"
+#include "model/whole.h"
+#include "model/work/timed.h"
+
+/* ---- which path ---- */
+
+static bool has_ended(const struct gt_range *range)
+{
+	return gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns);
+}
+
+/* Ranges of a path that may be steps. */
+struct path_total {
+	uint64_t count;
+	uint64_t wall_ns;
+};
+
+static struct path_total *count_paths(const struct gt_steps *steps)
+{
+	const struct gt_trace *trace = steps->ranges.trace;
+	struct path_total *totals =
+		gt_allocate_zeroed(steps->ranges.paths.count + 1, sizeof(*totals));
+
+	for (size_t i = 0; i < trace->ranges.count; i++) {
+		const struct gt_range *range = &trace->ranges.rows[i];
+		struct path_total *total = &totals[steps->ranges.path_of[i]];
+
+		if (range->flags & GT_AROUND || !has_ended(range) ||
+		    (steps->was_chosen && !(range->flags & GT_CHOSEN)))
+			continue;
+		total->count++;
+		gt_sum_add(&total->wall_ns, (uint64_t)(range->end_ns - range->start_ns));
+	}
+	return totals;
+}
+
+static gt_id find_path(const struct gt_steps *steps)
+{
+	const uint64_t least = steps->was_chosen ? 1 : GT_STEPS_LEAST;
+	struct path_total *totals = count_paths(steps);
+	gt_id found = GT_NONE;
+
+	/* Outer paths come first: of equal ones they are the steps. */
+	for (gt_id i = 0; i < steps->ranges.paths.count; i++)
+		if (totals[i].count >= least &&
+		    (found == GT_NONE || totals[i].wall_ns > totals[found].wall_ns))
+			found = i;
+	gt_array_free(totals);
+	return found;
+}
+
+/* ---- the steps ---- */
+
+static gt_id process_of(const struct gt_trace *trace, const struct gt_range *range)
+{
+	return range->thread < trace->threads.count ? trace->threads.rows[range->thread].process
+	                                            : GT_NONE;
+}
+
+static int by_process_and_start(const void *a, const void *b)
+{
+	const struct gt_step *left = a;
+	const struct gt_step *right = b;
+
+	if (left->process != right->process)
+		return left->process < right->process ? -1 : 1;
+	if (left->start_ns != right->start_ns)
+		return left->start_ns < right->start_ns ? -1 : 1;
+	return (left->range > right->range) - (left->range < right->range);
+}
+
+static void add_steps(struct gt_steps *steps)
+{
+	const struct gt_trace *trace = steps->ranges.trace;
+
+	for (gt_id i = 0; i < trace->ranges.count; i++) {
+		const struct gt_range *range = &trace->ranges.rows[i];
+
+		if (steps->ranges.path_of[i] != steps->path || range->flags & GT_AROUND)
+			continue;
+		if (has_ended(range))
+			*gt_array_push(&steps->rows) =
+				(struct gt_step){.range = i,
+			                         .process = process_of(trace, range),
+			                         .start_ns = range->start_ns,
+			                         .end_ns = range->end_ns};
+		else
+			steps->open++;
+	}
+	if (steps->rows.count > 1)
+		qsort(steps->rows.rows, steps->rows.count, sizeof(*steps->rows.rows),
+		      by_process_and_start);
+	for (size_t i = 0; i < steps->rows.count; i++) {
+		struct gt_step *step = &steps->rows.rows[i];
+		const bool is_first = i == 0 || step[-1].process != step->process;
+
+		step->number = is_first ? 1 : step[-1].number + 1;
+	}
+}
+
+/* ---- their figures ---- */
+
+static void add_work(struct gt_steps *steps)
+{
+	struct gt_projection each;
+
+	gt_projection_init(&each, &steps->ranges, GT_PROJECT_DEVICES, NULL, 0);
+	gt_array_each(struct gt_step, step, &steps->rows) {
+		step->busy_ns = each.within[step->range].covered_ns;
+		for (gt_id at = each.first[step->range]; at != GT_NONE;
+		     at = each.rows.rows[at].next) {
+			const struct gt_projected *part = &each.rows.rows[at];
+
+			step->gpu_ns += part->cover.covered_ns;
+			step->kernels += part->kernels;
+			step->copies += part->copies;
+			gt_sum_add(&step->copied_bytes, part->copied_bytes);
+		}
+	}
+	gt_projection_release(&each);
+}
+
+static void add_idle(struct gt_steps *steps)
+{
+	struct gt_quiet quiet;
+
+	gt_quiet_init(&quiet, steps->ranges.trace);
+	gt_array_each(struct gt_step, step, &steps->rows)
+		step->idle_ns = gt_quiet_between(&quiet, step->start_ns, step->end_ns);
+	gt_quiet_release(&quiet);
+}
+
+/* When each thread of all that happened was in a CUDA call, by row of threads. */
+static struct gt_covered *cover_calls(const struct gt_trace *trace)
+{
+	struct gt_covered *covered = gt_allocate_zeroed(trace->threads.count + 1, sizeof(*covered));
+	struct gt_thread_calls calls;
+
+	gt_thread_calls_init(&calls, trace);
+	for (gt_id thread = 0; thread < trace->threads.count; thread++) {
+		for (size_t i = calls.first[thread]; i < calls.first[thread + 1]; i++) {
+			const struct gt_api_call *call = &trace->api_calls.rows[calls.rows[i]];
+			/* One that did not return lasts to the end. */
+			const gt_time end_ns =
+				call->flags & GT_UNFINISHED ? trace->end_ns : call->end_ns;
+
+			gt_covered_add(&covered[thread],
+			               (struct gt_interval){call->start_ns, end_ns}, GT_NOT_ASKED);
+		}
+	}
+	gt_thread_calls_release(&calls);
+	return covered;
+}
+
+/* Of all calls, whatever a filter shows of them. */
+static void add_host(struct gt_steps *steps)
+{
+	const struct gt_trace *trace = steps->ranges.trace;
+	const struct gt_trace *whole = gt_whole_of(trace);
+	struct gt_covered *calls = cover_calls(whole);
+
+	gt_array_each(struct gt_step, step, &steps->rows) {
+		const struct gt_interval when = {step->start_ns, step->end_ns};
+		const gt_id thread = gt_whole_origin(trace, GT_TABLE_threads,
+		                                     trace->ranges.rows[step->range].thread);
+
+		step->host_ns = (uint64_t)gt_step_wall(step);
+		if (thread < whole->threads.count)
+			step->host_ns -= gt_covered_within(&calls[thread], when);
+	}
+	for (size_t i = 0; i < whole->threads.count; i++)
+		gt_covered_release(&calls[i]);
+	gt_array_free(calls);
+}
+
+/* Likewise of all memory. */
+static void add_memory(struct gt_steps *steps)
+{
+	const struct gt_trace *trace = steps->ranges.trace;
+	const struct gt_view whole = gt_view_of(gt_whole_of(trace));
+	struct gt_memory_peaks peaks;
+
+	gt_memory_peaks_init(&peaks, &whole);
+	gt_array_each(struct gt_step, step, &steps->rows)
+		step->peak_bytes = gt_memory_peaks_between(
+			&peaks, gt_whole_origin(trace, GT_TABLE_processes, step->process),
+			step->start_ns, step->end_ns);
+	gt_memory_peaks_release(&peaks);
+}
+
+static void fold(struct gt_steps *steps, const struct gt_trace *trace, enum gt_fold how)
+{
+	gt_range_folds_init(&steps->folds, trace, how);
+	gt_ranges_init_folded(&steps->ranges, trace, &steps->folds);
+	steps->path = find_path(steps);
+}
+
+void gt_steps_init(struct gt_steps *steps, const struct gt_view *view)
+{
+	const struct gt_trace *trace = view->trace;
+	const struct gt_trace *whole = gt_whole_of(trace);
+	const bool has_work = whole->kernels.count + whole->copies.count + whole->fills.count +
+	                              whole->graph_traces.count >
+	                      0;
+
+	*steps = (struct gt_steps){
+		.path = GT_NONE,
+		.was_chosen = view->by_ranges,
+		.knows_calls = whole->api_calls.count > 0,
+		.has_work = has_work,
+		.knows_work = gt_trace_has_calls(trace) && has_work,
+		.knows_memory = whole->allocations.count > 0,
+	};
+	fold(steps, trace, steps->was_chosen ? GT_FOLD_YES : GT_FOLD_AUTO);
+	if (steps->path == GT_NONE && trace->ranges.count > 0) {
+		gt_ranges_release(&steps->ranges);
+		gt_range_folds_release(&steps->folds);
+		fold(steps, trace, GT_FOLD_YES);
+	}
+	if (steps->path == GT_NONE)
+		return;
+	add_steps(steps);
+	add_work(steps);
+	add_idle(steps);
+	if (steps->knows_calls)
+		add_host(steps);
+	if (steps->knows_memory)
+		add_memory(steps);
+}
+
+void gt_steps_release(struct gt_steps *steps)
+{
+	gt_ranges_release(&steps->ranges);
+	gt_range_folds_release(&steps->folds);
+	gt_array_free(steps->rows.rows);
+	*steps = (struct gt_steps){.path = GT_NONE};
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_STEPS_STEPS_H
+#define GT_ANALYSIS_STEPS_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/ranges/folds.h"
+#include "model/ranges/ranges.h"
+#include "model/view/view.h"
+
+/*
+ * Steps of a program: the ranges of the path that repeats, as a training step or a request. Where
+ * --range chooses ranges it is the path of those, else of the paths with GT_STEPS_LEAST ranges that
+ * ended the one whose ranges took most time together. Ranges without an end are no steps. Names that
+ * differ in numbers alone, as "step 1" and "step 2", are one name where else nothing repeats.
+ *
+ * Figures of GPUs are summed over the GPUs, but for busy and idle time, which are shares of the
+ * step's own time.
+ */
+enum { GT_STEPS_LEAST = 5 };
+
+struct gt_step {
+	gt_id range;     /* row of ranges */
+	gt_id process;   /* GT_NONE: not known */
+	uint64_t number; /* of the steps of its process, in order of their start, from 1 */
+	gt_time start_ns;
+	gt_time end_ns;
+	uint64_t busy_ns; /* of its time: its work ran on any GPU */
+	uint64_t idle_ns; /* of its time: no recorded GPU ran anything */
+	uint64_t host_ns; /* of its time: its thread was in no CUDA call */
+	uint64_t gpu_ns;  /* its work ran, whenever that was */
+	uint64_t kernels; /* with times, as are copies */
+	uint64_t copies;
+	uint64_t copied_bytes;
+	uint64_t peak_bytes; /* most memory of GPUs that its process had meanwhile */
+};
+
+struct gt_steps {
+	struct gt_range_folds folds;
+	struct gt_ranges ranges;
+	gt_id path;                    /* GT_NONE: none repeats */
+	bool was_chosen;               /* by --range */
+	bool has_work;                 /* of GPUs */
+	bool knows_calls;              /* API calls were recorded */
+	bool knows_work;               /* both: which work belongs to a step */
+	bool knows_memory;             /* calls that allocate were recorded */
+	uint64_t open;                 /* ranges of the path without an end */
+	gt_array(struct gt_step) rows; /* process after process, in order of their start */
+};
+
+/* The view's trace must outlive it. */
+void gt_steps_init(struct gt_steps *steps, const struct gt_view *view);
+void gt_steps_release(struct gt_steps *steps);
+
+static inline int64_t gt_step_wall(const struct gt_step *step)
+{
+	return step->end_ns - step->start_ns;
+}
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "analysis/check_scene.h"
+#include "model/kinds/memory.h"
+#include "model/names.h"
+#include "model/view/filter.h"
+
+/* Six steps of 100 ns and one of 400, each 1000 ns after the one before it, in one range around. */
+enum { STEPS = 7, SLOW = 4 };
+
+static gt_id steps[STEPS];
+
+/* before, behind: makes what a step has before its launches and behind them; NULL: nothing. */
+static void train_with(void (*before)(int step, gt_time begin),
+                       void (*behind)(int step, gt_time begin))
+{
+	const gt_id outer = trace_range(&trace, thread, GT_NONE, "train", 0, 9000);
+
+	for (int i = 0; i < STEPS; i++) {
+		const gt_time begin = 1000 + 1000 * i;
+
+		steps[i] = trace_range(&trace, thread, outer, "step", begin,
+		                       begin + (i == SLOW ? 400 : 100));
+		if (before)
+			before(i, begin);
+		scene_launch(steps[i], begin + 10, begin + 20, begin + 60);
+		scene_launch(steps[i], begin + 20, begin + 50, begin + 80);
+		if (behind)
+			behind(i, begin);
+	}
+}
+
+static void train(void)
+{
+	train_with(NULL, NULL);
+}
+
+Test(steps, are_the_ranges_that_repeat)
+{
+	scene_begin(10000);
+	train();
+	run_report(&result, "steps", &trace);
+	cr_assert(eq(sz, row_count(&result, "steps"), 1));
+	expect_words(&result, "steps", 0, "range", "train/step");
+	expect_count(&result, "steps", 0, "steps", STEPS);
+	expect_count(&result, "steps", 0, "mean_ns", 143);
+	expect_count(&result, "steps", 0, "deviation_ns", 113);
+	expect_count(&result, "steps", 0, "median_ns", 100);
+	expect_count(&result, "steps", 0, "p95_ns", 400);
+	expect_count(&result, "steps", 0, "min_ns", 100);
+	expect_count(&result, "steps", 0, "max_ns", 400);
+	scene_end();
+}
+
+/* Of the steps' 1000 ns: 60 of each are busy, two calls of 5 take the thread. */
+Test(steps, tell_the_parts_of_their_time)
+{
+	scene_begin(10000);
+	train();
+	run_report(&result, "steps", &trace);
+	expect_real(&result, "steps", 0, "busy_percent", 42.0);
+	expect_real(&result, "steps", 0, "idle_percent", 58.0);
+	expect_real(&result, "steps", 0, "host_percent", 93.0);
+	expect_real(&result, "steps", 0, "kernels", 2.0);
+	expect_count(&result, "each_step", 0, "step", SLOW + 1);
+	expect_count(&result, "each_step", 0, "wall_ns", 400);
+	expect_real(&result, "each_step", 0, "times", 4.0);
+	expect_count(&result, "each_step", 0, "busy_ns", 60);
+	expect_count(&result, "each_step", 0, "idle_ns", 340);
+	expect_count(&result, "each_step", 0, "host_ns", 390);
+	expect_count(&result, "each_step", 0, "kernels", 2);
+	expect_count(&result, "each_step", 1, "step", 1);
+	scene_end();
+}
+
+static void launch_late(int step, gt_time begin)
+{
+	if (step == 0)
+		scene_launch(steps[step], begin + 90, begin + 95, begin + 300);
+}
+
+/* Work that runs after the step's end is its work, and no busy time of it. */
+Test(steps, are_busy_with_their_own_work_while_they_last)
+{
+	scene_begin(10000);
+	train_with(NULL, launch_late);
+	run_report(&result, "steps", &trace);
+	expect_count(&result, "each_step", 1, "step", 1);
+	expect_count(&result, "each_step", 1, "busy_ns", 65);
+	expect_count(&result, "each_step", 1, "gpu_ns", 265);
+	expect_count(&result, "each_step", 1, "kernels", 3);
+	scene_end();
+}
+
+Test(steps, with_numbers_in_their_names_are_steps_as_well)
+{
+	scene_begin(10000);
+	for (int i = 0; i < STEPS; i++) {
+		char name[16];
+
+		(void)snprintf(name, sizeof(name), "step %d", i);
+		(void)trace_range(&trace, thread, GT_NONE, name, 1000 * i, 1000 * i + 100);
+	}
+	run_report(&result, "steps", &trace);
+	expect_words(&result, "steps", 0, "range", "step #");
+	expect_count(&result, "steps", 0, "steps", STEPS);
+	scene_end();
+}
+
+Test(steps, are_none_where_no_range_ended_five_times)
+{
+	scene_begin(10000);
+	for (int i = 0; i < 5; i++)
+		(void)trace_range(&trace, thread, GT_NONE, "step", 1000 * i,
+		                  i == 4 ? 0 : 1000 * i + 100);
+	trace.ranges.rows[4].flags |= GT_UNFINISHED;
+	run_report(&result, "steps", &trace);
+	cr_assert(eq(sz, row_count(&result, "steps"), 0));
+	cr_expect(has_remark(&result, "No range ended 5 times or more"));
+	scene_end();
+}
+
+/* Runs the report on what a filter leaves. */
+static void run_part(enum gt_filter_part part, const char *value)
+{
+	struct gt_filter filter;
+	struct gt_view view;
+
+	gt_filter_init(&filter);
+	cr_assert(eq(int, gt_filter_add(&filter, part, value, NULL), 0));
+	cr_assert(eq(int, gt_view_cut(&view, &trace, &filter, NULL), 0));
+	run_report_on(&result, "steps", &view);
+	gt_filter_release(&filter);
+}
+
+static void go_forward(int step, gt_time begin)
+{
+	if (step == 0)
+		scene_launch(trace_range(&trace, thread, steps[step], "forward", begin + 1,
+		                         begin + 9),
+		             begin + 2, begin + 10, begin + 15);
+}
+
+/* Those of --range are steps, however few, and however long others took. */
+Test(steps, are_those_that_were_chosen)
+{
+	scene_begin(10000);
+	train_with(go_forward, NULL);
+	run_part(GT_FILTER_RANGE, "forward");
+	expect_words(&result, "steps", 0, "range", "train/step/forward");
+	expect_count(&result, "steps", 0, "steps", 1);
+	expect_count(&result, "each_step", 0, "kernels", 1);
+	scene_end();
+}
+
+static gt_id other;
+
+static void go_elsewhere(int step, gt_time begin)
+{
+	static gt_id around;
+
+	if (step == 0)
+		around = trace_range(&trace, other, GT_NONE, "train", begin + 1, begin + 9000);
+	if (step < 3)
+		(void)trace_range(&trace, other, around, "step", begin + 100, begin + 300);
+}
+
+/* Threads of two processes: each has its own numbers and its own median. */
+Test(steps, of_each_process_are_counted_alone)
+{
+	scene_begin(20000);
+	other = trace_thread(&trace, trace_process(&trace, "other", 200), 8);
+	train_with(NULL, go_elsewhere);
+	run_report(&result, "steps", &trace);
+	cr_assert(eq(sz, row_count(&result, "steps"), 2));
+	expect_count(&result, "steps", 0, "steps", STEPS);
+	expect_count(&result, "steps", 1, "steps", 3);
+	expect_words(&result, "steps", 1, "process", "other (200)");
+	expect_count(&result, "steps", 1, "median_ns", 200);
+	expect_real(&result, "steps", 1, "busy_percent", 0);
+	scene_end();
+}
+
+static void wait_long(int step, gt_time begin)
+{
+	if (step == SLOW)
+		(void)trace_call_in(&trace, steps[step], "cudaStreamSynchronize", begin + 85,
+		                    begin + 385);
+}
+
+/* The slow step waits for 300 ns in a call; its kernels are as always. */
+Test(steps, name_what_the_slowest_had_more_of)
+{
+	scene_begin(10000);
+	train_with(NULL, wait_long);
+	run_report(&result, "steps", &trace);
+	expect_words(&result, "slowest", 0, "what", "call");
+	expect_words(&result, "slowest", 0, "function", "cudaStreamSynchronize");
+	expect_count(&result, "slowest", 0, "more_ns", 300);
+	expect_count(&result, "slowest", 0, "slowest_step", SLOW + 1);
+	expect_count(&result, "slowest", 0, "slowest", 1);
+	expect_count(&result, "slowest", 0, "median", 0);
+	expect_words(&result, "slowest", 1, "what", "kernel");
+	expect_count(&result, "slowest", 1, "more_ns", 0);
+	expect_count(&result, "slowest", 1, "slowest_ns", 70);
+	scene_end();
+}
+
+static void allocate_for_a_while(int step, gt_time begin)
+{
+	gt_id call;
+
+	if (step != SLOW)
+		return;
+	call = trace_call_in(&trace, steps[step], "cudaMalloc", begin + 85, begin + 90);
+	trace_allocation(&trace, call, device, GT_MEMORY_CALL_ALLOCATE, 500, begin + 200);
+}
+
+/* Allocated before all steps and in one, and freed in that. */
+Test(steps, tell_the_most_memory_of_their_process)
+{
+	scene_begin(10000);
+	trace_allocation(&trace, trace_call(&trace, thread, "cudaMalloc", 0, 10), device,
+	                 GT_MEMORY_CALL_ALLOCATE, 1000, 0);
+	train_with(NULL, allocate_for_a_while);
+	run_report(&result, "steps", &trace);
+	expect_count(&result, "each_step", 0, "peak_bytes", 1500);
+	expect_count(&result, "each_step", 1, "peak_bytes", 1000);
+	scene_end();
+}
+
+/* A filter chooses what is shown: the thread was in all its calls. */
+Test(steps, do_not_change_with_a_choice_of_kernels)
+{
+	scene_begin(10000);
+	train_with(NULL, wait_long);
+	run_part(GT_FILTER_KERNEL, "gemm");
+	expect_count(&result, "each_step", 0, "wall_ns", 400);
+	expect_count(&result, "each_step", 0, "host_ns", 90);
+	scene_end();
+}
