@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/steps/steps.h"
+#include "analysis/ranges/steps/steps.h"
 
 #include <stdlib.h>
 
 #include "analysis/figures.h"
 #include "analysis/parameter.h"
 #include "analysis/range_threads.h"
+#include "analysis/ranges/steps/difference.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
-#include "analysis/steps/difference.h"
 #include "base/array.h"
 #include "base/sums.h"
 #include "model/trace.h"
@@ -107,10 +107,10 @@ static struct group group_at(const struct gt_steps *steps, size_t first)
 }
 
 /* A share of wall time of steps, which may lie beside each other. */
-static void add_share(struct gt_result *result, bool known, uint64_t part_ns, uint64_t wall_ns)
+static void add_share(struct gt_result *result, bool known, uint64_t part_ns, uint64_t shown_ns)
 {
 	if (known)
-		gt_result_add_real(result, gt_percent((double)part_ns, (double)wall_ns));
+		gt_result_add_real(result, gt_percent((double)part_ns, (double)shown_ns));
 	else
 		gt_result_add_unknown(result);
 }
@@ -119,7 +119,7 @@ static void add_group(const struct gt_steps *steps, const struct group *group,
                       struct gt_result *result)
 {
 	char path[GT_RANGE_PATH_BYTES];
-	uint64_t wall_ns = 0;
+	uint64_t shown_ns = 0;
 	uint64_t busy_ns = 0;
 	uint64_t idle_ns = 0;
 	uint64_t host_ns = 0;
@@ -128,7 +128,7 @@ static void add_group(const struct gt_steps *steps, const struct group *group,
 	for (size_t i = 0; i < group->count; i++) {
 		const struct gt_step *step = &steps->rows.rows[group->first + i];
 
-		gt_sum_add(&wall_ns, (uint64_t)gt_step_wall(step));
+		gt_sum_add(&shown_ns, step->shown_ns);
 		gt_sum_add(&busy_ns, step->busy_ns);
 		gt_sum_add(&idle_ns, step->idle_ns);
 		gt_sum_add(&host_ns, step->host_ns);
@@ -141,9 +141,9 @@ static void add_group(const struct gt_steps *steps, const struct group *group,
 	gt_result_add_count(result, group->p95_ns);
 	gt_result_add_count(result, group->wall.min);
 	gt_result_add_count(result, group->wall.max);
-	add_share(result, steps->knows_work, busy_ns, wall_ns);
-	add_share(result, steps->has_work, idle_ns, wall_ns);
-	add_share(result, steps->knows_calls, host_ns, wall_ns);
+	add_share(result, steps->knows_work, busy_ns, shown_ns);
+	add_share(result, steps->has_work, idle_ns, shown_ns);
+	add_share(result, steps->knows_calls, host_ns, shown_ns);
 	if (steps->knows_work)
 		gt_result_add_real(result, (double)kernels / (double)group->count);
 	else

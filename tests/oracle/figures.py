@@ -3,6 +3,7 @@
 docs/reports/ say what each is. Nothing here knows how gputrace does it. TABLES has a function for each table: its
 rows, with the columns that tell them apart and those that are compared."""
 import math
+import re
 import statistics
 
 import spans
@@ -1057,6 +1058,89 @@ def kernels_by_range(view):
             for path, work in grouped(of_kind(view.timed, "kernel"), innermost).items()]
 
 
+# Report steps
+
+
+def step_groups(view):
+    """Steps of each process in order of their begin, and their path; None: not worked out here."""
+    world = view.world
+    if any(re.search(r"\d", row["name"]) for row in world.ranges.values()):
+        return None  # names that differ in numbers alone may be one
+    numbers = [number for number in chosen_ranges(view) if world.ranges[number]["end"] and
+               (view.ranges_chosen is None or number in view.ranges_chosen)]
+    least_count = 5 if view.ranges_chosen is None else 1
+    paths = {path: rows for path, rows in grouped(numbers, world.path).items() if len(rows) >= least_count}
+    took = {path: sum(world.ranges[number]["end"] - world.ranges[number]["begin"] for number in rows) for path, rows in paths.items()}
+    longest = [path for path in took if took[path] == max(took.values())]
+    if len(longest) > 1:
+        return None
+    rows = sorted(paths[longest[0]], key=lambda number: world.ranges[number]["begin"]) if longest else []
+    return longest, grouped(rows, lambda number: world.threads[world.ranges[number]["thread"]]["process"])
+
+
+def in_calls(view, thread):
+    return spans.united((call["begin"], call["end"] or view.world.end) for call in view.world.calls.values() if call["thread"] == thread)
+
+
+def peak_during(view, process, begin, end):
+    lives = block_lives(view, [row for row in view.world.blocks.values() if row["gpu"] is not None and row["process"] == process])
+    return max(sum(size for there, gone, size in lives if there <= moment and (gone is None or gone > moment))
+               for moment in [begin, *(there for there, _, _ in lives if begin < there <= end)])
+
+
+def step_figures(view, number, process):
+    world = view.world
+    row, figures = world.ranges[number], range_figures(view, [number])
+    shown = [(row["begin"], min(row["end"], view.to) if "to" in view.filters else row["end"])]
+    length = spans.length(shown)
+    return {"start_time_ns": row["begin"] - world.begin, "wall_ns": row["end"] - row["begin"], "shown": length,
+            "busy_ns": round((figures["busy_percent"] or 0) * length / 100), "idle_ns": round((figures["quiet_percent"] or 0) * length / 100),
+            "host_ns": spans.length(spans.without(shown, in_calls(view, row["thread"]))), "gpu_ns": figures["gpu_ns"],
+            "kernels": figures["kernels"], "copies": figures["copies"], "copied_bytes": figures["copied_bytes"],
+            "peak_bytes": peak_during(view, process, row["begin"], row["end"])
+            if any(not world.calls[block["made"]]["result"] for block in world.blocks.values()) else None}
+
+
+def known_steps(view, row):
+    if not view.world.work:
+        row.update({column: None for column in ("busy_percent", "idle_percent", "busy_ns", "idle_ns", "gpu_ns", "kernels", "copies",
+                                                "copied_bytes") if column in row})
+    return row
+
+
+def each_step(view):
+    found = step_groups(view)
+    if found is None:
+        return None
+    rows = []
+    for process, numbers in found[1].items():
+        figures = [step_figures(view, number, process) for number in numbers]
+        for place, row in enumerate(figures):
+            del row["shown"]
+            rows.append(known_steps(view, {"step": place + 1, "times": row["wall_ns"] / math.floor(median([other["wall_ns"] for other in figures])),
+                                           "process": view.world.process_name(process), **row}))
+    return rows
+
+
+def steps(view):
+    found = step_groups(view)
+    if found is None:
+        return None
+    rows = []
+    for process, numbers in found[1].items():
+        figures = [step_figures(view, number, process) for number in numbers]
+        walls = [row["wall_ns"] for row in figures]
+        shown = sum(row["shown"] for row in figures)
+        rows.append(known_steps(view, {
+            "steps": len(figures), "mean_ns": mean(walls), "deviation_ns": deviation(walls), "median_ns": median(walls),
+            "p95_ns": nearest_rank(walls, 95), "min_ns": min(walls), "max_ns": max(walls),
+            "busy_percent": percent(sum(row["busy_ns"] for row in figures), shown),
+            "idle_percent": percent(sum(row["idle_ns"] for row in figures), shown),
+            "host_percent": percent(sum(row["host_ns"] for row in figures), shown),
+            "kernels": mean(row["kernels"] for row in figures), "process": view.world.process_name(process), "range": found[0][0]}))
+    return rows
+
+
 # (report, table): the function, and the columns that tell its rows apart
 TABLES = {
     ("summary", "recording"): (recording, ()),
@@ -1109,10 +1193,12 @@ TABLES = {
     ("graphs", "runs"): (graph_runs, ("exec", "process")),
     ("graphs", "execs"): (graph_execs, ("exec", "process")),
     ("graphs", "nodes"): (graph_nodes, ("exec", "node")),
+    ("steps", "steps"): (steps, ("process",)),
+    ("steps", "each_step"): (each_step, ("process", "step")),
 }
 
 # Tables that show some rows of all: those that are there have to be right, and as many as this or all
-TOP = {("summary", "top_kernels"): 5, ("summary", "top_api_calls"): 5}
+TOP = {("summary", "top_kernels"): 5, ("summary", "top_api_calls"): 5, ("steps", "each_step"): 10}
 # Tables of which others have classes, columns and rows that are not worked out here
 SOME = {("summary", "ledger"), ("kernels", "launch_shapes"), ("graphs", "runs"), ("graphs", "execs"),
         ("bandwidth", "devices"), ("occupancy", "occupancy")}

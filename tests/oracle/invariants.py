@@ -4,7 +4,7 @@
 # Shares that may exceed 100: what the hardware does beyond its declared rates, differences, and sums of the same kind.
 ABOVE = {"efficiency_percent", "peak_percent", "difference_percent"}
 # May be negative: differences, and times between two clocks that are only known to some nanoseconds.
-NEGATIVE = {"difference_percent", "priority"}
+NEGATIVE = {"difference_percent", "priority", "more_ns"}
 LATENCIES = {"min_ns", "p50_ns"}
 
 # Rows that JSON has at most
@@ -63,6 +63,9 @@ AT_MOST = [
     ("ranges", "ranges", "idle_ns", "span_ns"),
     ("ranges", "ranges", "captured", "kernels"),
     ("ranges", "ranges", "open", "ranges"),
+    ("steps", "each_step", "busy_ns", "wall_ns"),
+    ("steps", "each_step", "idle_ns", "wall_ns"),
+    ("steps", "each_step", "host_ns", "wall_ns"),
     ("waits", "blocked", "idle_ns", "blocked_ns"),
     ("waits", "blocked", "busy_ns", "blocked_ns"),
     ("waits", "avoidable", "emptied", "calls"),

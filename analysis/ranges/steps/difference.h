@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_STEPS_DIFFERENCE_H
-#define GT_ANALYSIS_STEPS_DIFFERENCE_H
+#ifndef GT_ANALYSIS_RANGES_STEPS_DIFFERENCE_H
+#define GT_ANALYSIS_RANGES_STEPS_DIFFERENCE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/steps/steps.h"
+#include "analysis/ranges/steps/steps.h"
 #include "base/array.h"
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/steps/steps.h"
+#include "analysis/ranges/steps/steps.h"
 
 #include <stdlib.h>
 
-#include "analysis/steps/memory_peaks.h"
+#include "analysis/ranges/steps/memory_peaks.h"
 #include "analysis/time/covered.h"
 #include "analysis/time/host_calls.h"
 #include "base/sums.h"
@@ -79,6 +79,14 @@ static int by_process_and_start(const void *a, const void *b)
 	return (left->range > right->range) - (left->range < right->range);
 }
 
+/* How much of a range is in the window. */
+static uint64_t shown_of(const struct gt_range *range, gt_time until_ns)
+{
+	const gt_time end_ns = range->end_ns < until_ns ? range->end_ns : until_ns;
+
+	return end_ns > range->start_ns ? (uint64_t)(end_ns - range->start_ns) : 0;
+}
+
 static void add_steps(struct gt_steps *steps)
 {
 	const struct gt_trace *trace = steps->ranges.trace;
@@ -93,6 +101,7 @@ static void add_steps(struct gt_steps *steps)
 				(struct gt_step){.range = i,
 			                         .process = process_of(trace, range),
 			                         .start_ns = range->start_ns,
+			                         .shown_ns = shown_of(range, gt_whole_until(trace)),
 			                         .end_ns = range->end_ns};
 		else
 			steps->open++;
@@ -136,7 +145,8 @@ static void add_idle(struct gt_steps *steps)
 
 	gt_quiet_init(&quiet, steps->ranges.trace);
 	gt_array_each(struct gt_step, step, &steps->rows)
-		step->idle_ns = gt_quiet_between(&quiet, step->start_ns, step->end_ns);
+		step->idle_ns = gt_quiet_between(&quiet, step->start_ns,
+		                                 step->start_ns + (gt_time)step->shown_ns);
 	gt_quiet_release(&quiet);
 }
 
@@ -170,11 +180,12 @@ static void add_host(struct gt_steps *steps)
 	struct gt_covered *calls = cover_calls(whole);
 
 	gt_array_each(struct gt_step, step, &steps->rows) {
-		const struct gt_interval when = {step->start_ns, step->end_ns};
+		const struct gt_interval when = {step->start_ns,
+		                                 step->start_ns + (gt_time)step->shown_ns};
 		const gt_id thread = gt_whole_origin(trace, GT_TABLE_threads,
 		                                     trace->ranges.rows[step->range].thread);
 
-		step->host_ns = (uint64_t)gt_step_wall(step);
+		step->host_ns = step->shown_ns;
 		if (thread < whole->threads.count)
 			step->host_ns -= gt_covered_within(&calls[thread], when);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/steps/memory_peaks.h"
+#include "analysis/ranges/steps/memory_peaks.h"
 
 #include "analysis/memory/totals.h"
 #include "base/array.h"

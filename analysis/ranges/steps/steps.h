@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_STEPS_STEPS_H
-#define GT_ANALYSIS_STEPS_STEPS_H
+#ifndef GT_ANALYSIS_RANGES_STEPS_STEPS_H
+#define GT_ANALYSIS_RANGES_STEPS_STEPS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@
 /*
  * Steps of a program: the ranges of the path that repeats, as a training step or a request. Where
  * --range chooses ranges it is the path of those, else of the paths with GT_STEPS_LEAST ranges that
- * ended the one whose ranges took most time together. Ranges without an end are no steps. Names that
- * differ in numbers alone, as "step 1" and "step 2", are one name where else nothing repeats.
+ * ended the one whose ranges took most time together. Ranges without an end are no steps. Names
+ * that differ in numbers alone, as "step 1" and "step 2", are one name where else nothing repeats.
  *
  * Figures of GPUs are summed over the GPUs, but for busy and idle time, which are shares of the
  * step's own time.
@@ -28,11 +28,12 @@ struct gt_step {
 	uint64_t number; /* of the steps of its process, in order of their start, from 1 */
 	gt_time start_ns;
 	gt_time end_ns;
-	uint64_t busy_ns; /* of its time: its work ran on any GPU */
-	uint64_t idle_ns; /* of its time: no recorded GPU ran anything */
-	uint64_t host_ns; /* of its time: its thread was in no CUDA call */
-	uint64_t gpu_ns;  /* its work ran, whenever that was */
-	uint64_t kernels; /* with times, as are copies */
+	uint64_t shown_ns; /* its time, up to the end of the window */
+	uint64_t busy_ns;  /* of that: its work ran on any GPU */
+	uint64_t idle_ns;  /* of that: no recorded GPU ran anything */
+	uint64_t host_ns;  /* of that: its thread was in no CUDA call */
+	uint64_t gpu_ns;   /* its work ran, whenever that was */
+	uint64_t kernels;  /* with times, as are copies */
 	uint64_t copies;
 	uint64_t copied_bytes;
 	uint64_t peak_bytes; /* most memory of GPUs that its process had meanwhile */

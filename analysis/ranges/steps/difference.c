@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/steps/difference.h"
+#include "analysis/ranges/steps/difference.h"
 
 #include <stdlib.h>
 #include <string.h>
