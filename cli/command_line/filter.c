@@ -34,6 +34,10 @@ int gt_filter_read(const struct gt_filter_args *args, struct gt_filter *filter,
 		result = add(filter, GT_FILTER_RANGE, &args->ranges, err);
 	if (result == 0 && args->skip)
 		result = gt_filter_add(filter, GT_FILTER_SKIP, args->skip, err);
+	if (result == 0 && args->take)
+		result = gt_filter_add(filter, GT_FILTER_TAKE, args->take, err);
+	if (result == 0 && args->instance)
+		result = gt_filter_add(filter, GT_FILTER_INSTANCE, args->instance, err);
 	if (result == 0)
 		result = gt_filter_sound(filter, err);
 	return result;

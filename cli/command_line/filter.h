@@ -21,6 +21,8 @@ struct gt_filter_args {
 	struct gt_option_list kernels;
 	struct gt_option_list ranges;
 	const char *skip;
+	const char *take;
+	const char *instance;
 };
 
 /* clang-format off */
@@ -42,7 +44,11 @@ struct gt_filter_args {
 	         "What was asked for in such NVTX ranges: a path as train/step, a name, or a " \
 	         "regular expression for paths; may be given again"), \
 	OPT_TEXT("skip", 0, type, field.skip, "N", \
-	         "Without the first N of these ranges, of each path on each thread")
+	         "Without the first N of these ranges, of each path on each thread"), \
+	OPT_TEXT("take", 0, type, field.take, "N", \
+	         "N of these ranges, of each path on each thread: the first, or those behind --skip"), \
+	OPT_TEXT("instance", 0, type, field.instance, "N", \
+	         "The Nth of these ranges alone, of each path on each thread")
 /* clang-format on */
 
 /* Makes the filter, which must be empty, of what was given. */

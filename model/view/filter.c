@@ -15,6 +15,7 @@ static const char *const names[GT_FILTER_PARTS] = {
 	[GT_FILTER_PROCESS] = "--process", [GT_FILTER_DEVICE] = "--device",
 	[GT_FILTER_STREAM] = "--stream",   [GT_FILTER_KERNEL] = "--kernel",
 	[GT_FILTER_RANGE] = "--range",     [GT_FILTER_SKIP] = "--skip",
+	[GT_FILTER_TAKE] = "--take",       [GT_FILTER_INSTANCE] = "--instance",
 };
 
 void gt_filter_init(struct gt_filter *filter)
@@ -170,14 +171,32 @@ static int add_range(struct gt_filter *filter, const char *value, struct gt_erro
 	return 0;
 }
 
-static int read_skip(struct gt_filter *filter, const char *value, struct gt_error *err)
+/* Not less than least. */
+static int read_ranges(uint64_t *count, uint64_t least, enum gt_filter_part part, const char *value,
+                       struct gt_error *err)
 {
-	uint64_t count;
+	if (gt_parse_count(value, count) < 0 || *count < least)
+		return gt_fail(err, EINVAL, "%s needs %s, not '%s'", names[part],
+		               part == GT_FILTER_INSTANCE ? "the number of a range, from 1"
+		               : least                    ? "a number of ranges, 1 or more"
+		                                          : "a number of ranges",
+		               value);
+	return 0;
+}
 
-	if (gt_parse_count(value, &count) < 0)
-		return gt_fail(err, EINVAL, "%s needs a number of ranges, not '%s'",
-		               names[GT_FILTER_SKIP], value);
-	filter->skip = count;
+static int read_instance(struct gt_filter *filter, const char *value, struct gt_error *err)
+{
+	uint64_t number;
+	const int result = read_ranges(&number, 1, GT_FILTER_INSTANCE, value, err);
+
+	if (result < 0)
+		return result;
+	if (filter->skip > 0 || filter->take > 0)
+		return gt_fail(err, EINVAL,
+		               "--instance chooses one range: leave --skip and --take out");
+	filter->skip = number - 1;
+	filter->take = 1;
+	filter->instance = true;
 	return 0;
 }
 
@@ -205,7 +224,13 @@ int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char
 		result = add_range(filter, value, err);
 		break;
 	case GT_FILTER_SKIP:
-		result = read_skip(filter, value, err);
+		result = read_ranges(&filter->skip, 0, part, value, err);
+		break;
+	case GT_FILTER_TAKE:
+		result = read_ranges(&filter->take, 1, part, value, err);
+		break;
+	case GT_FILTER_INSTANCE:
+		result = read_instance(filter, value, err);
 		break;
 	case GT_FILTER_PARTS:
 		break;
@@ -217,11 +242,18 @@ int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char
 
 int gt_filter_sound(const struct gt_filter *filter, struct gt_error *err)
 {
-	if (filter->skip > 0 && filter->ranges.count == 0)
+	if (filter->ranges.count > 0 || (filter->skip == 0 && filter->take == 0))
+		return 0;
+	if (filter->instance)
+		return gt_fail(err, EINVAL,
+		               "--instance chooses one of the ranges that --range names: add "
+		               "--range");
+	if (filter->skip > 0)
 		return gt_fail(err, EINVAL,
 		               "--skip leaves out the first of the ranges that --range names: add "
 		               "--range");
-	return 0;
+	return gt_fail(err, EINVAL,
+	               "--take chooses the first of the ranges that --range names: add --range");
 }
 
 gt_time gt_filter_moment(const struct gt_filter_time *time, const struct gt_trace *trace)

@@ -28,6 +28,8 @@ enum gt_filter_part {
 	GT_FILTER_KERNEL,
 	GT_FILTER_RANGE,
 	GT_FILTER_SKIP,
+	GT_FILTER_TAKE,
+	GT_FILTER_INSTANCE,
 	GT_FILTER_PARTS
 };
 
@@ -51,7 +53,9 @@ struct gt_filter {
 	gt_array(gt_count) streams; /* CUPTI's numbers */
 	gt_array(struct gt_pattern *) kernels;
 	gt_array(struct gt_range_word *) ranges;
-	uint64_t skip;    /* so many of the ranges of each path and thread */
+	uint64_t skip;    /* so many of the ranges of each path and thread, */
+	uint64_t take;    /* and so many behind them are left; 0: all */
+	bool instance;    /* these two say which one alone is left */
 	bool own_threads; /* what was done for ranges of other threads is in none of them */
 	char *text; /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
 };
@@ -63,8 +67,9 @@ void gt_filter_release(struct gt_filter *filter);
  * Adds what was written for one part. A time is a duration such as 2s or 3.5ms, from the start of
  * the recording, or with a minus sign from its end; processes, devices and streams are one or
  * several with commas between them; a kernel is one POSIX extended regular expression, a range one
- * word of model/view/range_words.h, and how many of them are skipped a number. Any of the several
- * things chosen of one part will do. Fails with -EINVAL for what is none of that.
+ * word of model/view/range_words.h; how many of them are skipped, how many are taken, and which one
+ * alone are numbers. Any of the several things chosen of one part will do. Fails with -EINVAL for
+ * what is none of that.
  */
 int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char *value,
                   struct gt_error *err);
@@ -86,7 +91,10 @@ bool gt_filter_stream(const struct gt_filter *filter, const struct gt_stream *st
 bool gt_filter_shape(const struct gt_filter *filter, const struct gt_trace *trace,
                      const struct gt_launch_shape *shape);
 
-/* Whether what was chosen goes together: -EINVAL when ranges are skipped of which none are chosen. */
+/*
+ * Whether what was chosen goes together: -EINVAL when ranges are counted of which none are chosen,
+ * or in two ways at once.
+ */
 int gt_filter_sound(const struct gt_filter *filter, struct gt_error *err);
 
 /*

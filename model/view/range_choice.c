@@ -72,8 +72,8 @@ static void find_named(struct gt_range_choice *choice, const bool *paths)
 }
 
 /* Counts those of one path on one thread, in the order in which they began. */
-static void skip_first(struct gt_range_choice *choice, const struct gt_ranges *ranges,
-                       uint64_t most)
+static void count_off(struct gt_range_choice *choice, const struct gt_ranges *ranges,
+                      const struct gt_filter *filter)
 {
 	const struct gt_trace *trace = ranges->trace;
 	struct gt_known counts = {0};
@@ -88,12 +88,15 @@ static void skip_first(struct gt_range_choice *choice, const struct gt_ranges *r
 		seen = gt_known_find(&counts, key);
 		seen = seen == GT_NONE ? 0 : seen;
 		gt_known_set(&counts, key, seen + 1);
-		choice->skipped[i] = seen < most;
+		choice->skipped[i] = seen < filter->skip ||
+		                     (filter->take > 0 && seen - filter->skip >= filter->take);
+		choice->left += !choice->skipped[i];
+		choice->most = seen + 1 > choice->most ? seen + 1 : choice->most;
 	}
 	gt_known_release(&counts);
 }
 
-/* Ranges that are chosen as one, "step #", are skipped as one. */
+/* Ranges that are chosen as one, "step #", are counted as one. */
 static void skip(struct gt_range_choice *choice, const struct gt_filter *filter)
 {
 	struct gt_range_folds folds;
@@ -103,12 +106,12 @@ static void skip(struct gt_range_choice *choice, const struct gt_filter *filter)
 	gt_array_each(struct gt_range_word *const, word, &filter->ranges)
 		folded = folded || gt_range_word_is_folded(*word);
 	if (!folded) {
-		skip_first(choice, &choice->ranges, filter->skip);
+		count_off(choice, &choice->ranges, filter);
 		return;
 	}
 	gt_range_folds_init(&folds, choice->ranges.trace, GT_FOLD_YES);
 	gt_ranges_init_folded(&ranges, choice->ranges.trace, &folds);
-	skip_first(choice, &ranges, filter->skip);
+	count_off(choice, &ranges, filter);
 	gt_ranges_release(&ranges);
 	gt_range_folds_release(&folds);
 }
@@ -130,7 +133,7 @@ void gt_range_choice_init(struct gt_range_choice *choice, const struct gt_trace 
 	gt_array_each(struct gt_range_word *const, word, &filter->ranges)
 		(void)gt_range_word_match(*word, &choice->ranges, paths);
 	find_named(choice, paths);
-	if (filter->skip > 0)
+	if (filter->skip > 0 || filter->take > 0)
 		skip(choice, filter);
 	gt_array_free(paths);
 }

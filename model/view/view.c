@@ -347,7 +347,14 @@ static void mark_around(struct cut *cut)
 
 static int apply(struct cut *cut, const struct gt_view *view, struct gt_error *err)
 {
+	const struct gt_range_choice *ranges = &cut->chosen.ranges;
+
 	gt_chosen_init(&cut->chosen, cut->trace, cut->filter, &cut->window);
+	if (ranges->most > 0 && ranges->left == 0)
+		return gt_fail(err, ENODATA,
+		               "nothing of the recording is in %s: no thread has more than %llu of "
+		               "these ranges of one path",
+		               cut->filter->text, (unsigned long long)ranges->most);
 	if (!has_something(cut))
 		return gt_fail(err, ENODATA, "nothing of the recording is in %s",
 		               cut->filter->text);

@@ -127,7 +127,8 @@ static const struct {
 	{GT_FILTER_KERNEL, "gemn"},     {GT_FILTER_KERNEL, "("},
 	{GT_FILTER_RANGE, "step"},      {GT_FILTER_RANGE, "step/forward"},
 	{GT_FILTER_RANGE, "*/forward"}, {GT_FILTER_RANGE, "stepp"},
-	{GT_FILTER_SKIP, "1"},
+	{GT_FILTER_SKIP, "1"},          {GT_FILTER_TAKE, "1"},
+	{GT_FILTER_INSTANCE, "2"},
 };
 
 enum { WORDS = sizeof(words) / sizeof(words[0]) };

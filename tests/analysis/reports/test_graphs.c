@@ -449,6 +449,8 @@ Test(graphs, have_calls_between_their_launches)
 	(void)trace_call(&trace, thread, "cudaMalloc", 10, 20); /* before the first */
 	(void)add_launch(exec, 100, 140);
 	(void)trace_call(&trace, thread, "cudaMemcpyAsync", 200, 230);
+	trace.api_calls.rows[trace_call(&trace, thread, "cuMemcpyAsync", 205, 225)].flags |=
+		GT_NESTED;
 	(void)trace_call(&trace, other, "cudaFree", 240, 250);
 	(void)trace_call(&trace, thread, "cudaMemcpyAsync", 300, 310);
 	(void)add_launch(exec, 400, 440);

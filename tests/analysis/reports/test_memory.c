@@ -907,6 +907,30 @@ Test(memory, of_a_window_is_what_was_there_in_it)
 	scene_end();
 }
 
+/* A peak that a pool tells is that of the whole recording: of a window it is the most that was told
+ * in it. */
+Test(memory, of_a_pool_has_a_peak_of_its_own_in_a_window_open_at_one_side)
+{
+	const double in_use[] = {400, 900, 840};
+	struct gt_view view;
+	gt_id pool;
+
+	scene_begin(1000);
+	pool = trace_pool(&trace, process, device, "cache");
+	tell(pool, "bytes_in_use", GT_COUNTER_GAUGE, in_use, 3);
+	tell_one(pool, "peak_bytes_in_use", 950);
+	view = gt_view_of(&trace);
+	view.end_ns = trace.end_ns - 1;
+	run_report_on(&result, "memory", &view);
+	expect_count(&result, "pools", 0, "peak_in_use_bytes", 900);
+	gt_result_release(&result);
+	view = gt_view_of(&trace);
+	view.start_ns = trace.start_ns + 1;
+	run_report_on(&result, "memory", &view);
+	expect_count(&result, "pools", 0, "peak_in_use_bytes", 900);
+	scene_end();
+}
+
 Test(memory, that_was_not_recorded_is_said_to_be_so)
 {
 	scene_begin(1000);

@@ -99,6 +99,24 @@ Test(ledger, says_when_launches_were_not_counted)
 		"ledger: launches not counted (--api none), 1,500 kernels, clean: nothing is missing");
 }
 
+Test(ledger, says_so_of_each_class_that_calls_may_be_lost_in)
+{
+	expect_sentence((struct entry[]){{"launches", 5},
+	                                 {"launches_timed", 5},
+	                                 {"kernels", 5},
+	                                 {"chunks_damaged", 1},
+	                                 {0}},
+	                false, "ledger: at least 5 launches = 5 kernels; 1 damaged chunk");
+	expect_sentence(
+		(struct entry[]){{"launches", 5},
+	                         {"launches_timed", 5},
+	                         {"kernels", 5},
+	                         {"chunks_left_out", 1},
+	                         {0}},
+		false,
+		"ledger: at least 5 launches = 5 kernels; 1 chunk left out when it was read");
+}
+
 Test(ledger, says_that_launches_are_at_least_so_many_where_calls_may_be_lost)
 {
 	expect_sentence(

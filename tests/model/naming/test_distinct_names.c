@@ -62,6 +62,16 @@ Test(distinct_names, puts_back_just_what_differs)
 	expect_text(text_of("sm80_gemm_tile64_stage3_aligned"), "gemm [aligned]");
 }
 
+/* One word is the beginning of the other: they part where both begin. */
+Test(distinct_names, puts_back_whole_words)
+{
+	add("k<row>(int)", "k");
+	add("k<row2>(int)", "k");
+	gt_distinct_names(&names);
+	expect_text(text_of("k<row>(int)"), "k [row]");
+	expect_text(text_of("k<row2>(int)"), "k [row2]");
+}
+
 Test(distinct_names, follows_those_that_still_share_a_word)
 {
 	add("k<1, 1, 9>", "k");

@@ -30,6 +30,8 @@ Test(short_name, leaves_of_a_function_what_tells_it_apart)
 	expect_short("std::enable_if<(a)>(b), int>::type app::f<c10::Half>(int)", "f<fp16>");
 	expect_short("void f<(a::Order)3, -1, 7ul, true>()", "f<3, -1, 7, true>");
 	expect_short("void f<float, float, float>()", "f<float>");
+	expect_short("void f<half_pair, pair>()", "f<half_pair, pair>");
+	expect_short("void f<pair, half_pair, pair>()", "f<pair, half_pair>");
 	expect_short("a::operator()(int) const", "a");
 	expect_short("void f<g(int)::{lambda()#1}::operator()() const::{lambda(double)#2}>(int)",
 	             "f<g<double>>");

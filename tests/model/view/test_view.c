@@ -876,6 +876,61 @@ Test(view, of_ranges_skips_the_first_of_each_path_and_thread)
 	scene_release(&scene);
 }
 
+Test(view, of_ranges_takes_as_many_as_are_wanted_behind_those_that_are_skipped)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	choose(&scene, GT_FILTER_SKIP, "1");
+	choose(&scene, GT_FILTER_TAKE, "1");
+	cut(&scene);
+	expect_text(scene.view.restriction, "--range step --skip 1 --take 1");
+	cr_assert(eq(sz, scene.trace.ranges.count, 2), "train and the second step");
+	cr_expect(eq(i64, scene.trace.ranges.rows[1].start_ns, TRACE_START_NS + 300));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_takes_the_first_where_none_are_skipped)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	choose(&scene, GT_FILTER_TAKE, "2");
+	cut(&scene);
+	cr_assert(eq(sz, scene.trace.ranges.count, 3), "train and two steps");
+	cr_expect(eq(i64, scene.trace.ranges.rows[2].start_ns, TRACE_START_NS + 300));
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_that_are_all_skipped_fails_and_says_how_many_there_are)
+{
+	struct gt_error err = {0};
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	choose(&scene, GT_FILTER_INSTANCE, "4");
+	cr_assert(eq(int, gt_view_cut(&scene.view, &scene.trace, &scene.filter, &err), -ENODATA));
+	cr_expect(strstr(err.text, "no thread has more than 3 of these") != NULL, "%s", err.text);
+	scene_release(&scene);
+}
+
+Test(view, of_ranges_has_the_one_of_a_number)
+{
+	struct scene scene;
+
+	range_scene(&scene);
+	choose(&scene, GT_FILTER_RANGE, "step");
+	choose(&scene, GT_FILTER_INSTANCE, "3");
+	cut(&scene);
+	expect_text(scene.view.restriction, "--range step --instance 3");
+	cr_assert(eq(sz, scene.trace.ranges.count, 3), "train, the last step and its forward");
+	cr_expect(eq(i64, scene.trace.ranges.rows[1].start_ns, TRACE_START_NS + 500));
+	scene_release(&scene);
+}
+
 /* Ranges of another thread meanwhile are counted for themselves. */
 Test(view, of_ranges_skips_the_first_of_each_thread)
 {
