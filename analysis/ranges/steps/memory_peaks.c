@@ -93,7 +93,7 @@ uint64_t gt_memory_peaks_between(const struct gt_memory_peaks *peaks, gt_id proc
 	const size_t before = count_until(memory, start_ns);
 	uint64_t most = 0;
 
-	/* What it had when the stretch began is of the last moment before. */
+	/* The last moment before tells how much it had when the stretch began. */
 	for (size_t begin = count + (before ? before - 1 : 0),
 	            end = count + count_until(memory, end_ns);
 	     begin < end; begin /= 2, end /= 2) {

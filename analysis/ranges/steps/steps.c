@@ -172,7 +172,7 @@ static struct gt_covered *cover_calls(const struct gt_trace *trace)
 	return covered;
 }
 
-/* Of all calls, whatever a filter shows of them. */
+/* All calls count, whatever a filter shows of them. */
 static void add_host(struct gt_steps *steps)
 {
 	const struct gt_trace *trace = steps->ranges.trace;

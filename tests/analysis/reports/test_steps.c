@@ -53,7 +53,7 @@ Test(steps, are_the_ranges_that_repeat)
 	scene_end();
 }
 
-/* Of the steps' 1000 ns: 60 of each are busy, two calls of 5 take the thread. */
+/* The steps last 1000 ns: 60 of each are busy, and two calls of 5 take the thread. */
 Test(steps, tell_the_parts_of_their_time)
 {
 	scene_begin(10000);
