@@ -116,7 +116,7 @@ def parts_of(line):
 
 
 def weaker(line, other):
-    """What is the same in both; VARIES for the rest."""
+    """Parts that are the same in both; VARIES for the rest."""
     ours, theirs = parts_of(line), parts_of(other)
     return SEPARATOR.join(f"{part}: {ours.get(part) if ours.get(part) == theirs.get(part) else VARIES}"
                           for part in {**ours, **theirs})
@@ -159,7 +159,7 @@ def show(cases, args):
 
 
 def show_difference(cases, others, args):
-    """What comes of the cases with two builds, as a diff."""
+    """All that comes of the cases with two builds, as a diff."""
     for (case, parts), (_, other) in zip(run_cases(cases, args.jobs), run_cases(others, args.jobs)):
         texts = [[f"{part}: {line}" for part, text in both for line in text.splitlines()] for both in (other, parts)]
         if texts[0] != texts[1]:

@@ -30,7 +30,7 @@ int fake_calls_end(void);
 /* How it ended, where that was not well; then what it destroyed is forgotten. */
 void fake_calls_ended(const char *name, int result);
 
-/* What bytes a copy takes, and a kernel's parameters: words of which one may be an address. */
+/* Bytes that a copy takes, and a kernel's parameters: words of which one may be an address. */
 void fake_calls_bytes(const void *bytes, size_t size);
 void fake_calls_words(const void *bytes, size_t size);
 void fake_calls_options(unsigned count, const CUjit_option *options, void *const *values);
