@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/ranges/steps/steps.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/figures.h"
@@ -178,7 +179,9 @@ static void add_step(const struct gt_steps *steps, const struct row *row, struct
 	gt_result_add_count(result, (int64_t)step->number);
 	gt_add_moment(result, steps->ranges.trace, step->start_ns);
 	gt_result_add_count(result, gt_step_wall(step));
-	gt_result_add_real(result, (double)gt_step_wall(step) / (double)row->median_ns);
+	gt_result_add_real(result, row->median_ns > 0
+	                                   ? (double)gt_step_wall(step) / (double)row->median_ns
+	                                   : NAN);
 	gt_result_add_count_if(result, known, (int64_t)step->busy_ns);
 	gt_result_add_count_if(result, steps->has_work, (int64_t)step->idle_ns);
 	gt_result_add_count_if(result, steps->knows_calls, (int64_t)step->host_ns);

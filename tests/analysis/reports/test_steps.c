@@ -108,6 +108,20 @@ Test(steps, with_numbers_in_their_names_are_steps_as_well)
 	scene_end();
 }
 
+/* The median of five is 0 ns: how many times longer one took is not known. */
+Test(steps, that_take_no_time_have_no_multiple_of_it)
+{
+	scene_begin(10000);
+	for (int i = 0; i < 5; i++)
+		(void)trace_range(&trace, thread, GT_NONE, "step", 1000 * i,
+		                  1000 * i + (i == 4 ? 100 : 0));
+	run_report(&result, "steps", &trace);
+	expect_count(&result, "steps", 0, "median_ns", 0);
+	expect_count(&result, "each_step", 0, "wall_ns", 100);
+	expect_unknown(&result, "each_step", 0, "times");
+	scene_end();
+}
+
 Test(steps, are_none_where_no_range_ended_five_times)
 {
 	scene_begin(10000);
