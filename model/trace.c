@@ -126,6 +126,15 @@ bool gt_trace_has_calls(const struct gt_trace *trace)
 	return gt_whole_of(trace)->api_calls.count > 0;
 }
 
+bool gt_trace_has_work(const struct gt_trace *trace)
+{
+	const struct gt_trace *whole = gt_whole_of(trace);
+
+	return whole->kernels.count + whole->copies.count + whole->fills.count +
+	               whole->graph_traces.count >
+	       0;
+}
+
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace)
 {
 	uint64_t bound_ns = 0;

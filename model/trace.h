@@ -204,8 +204,9 @@ int gt_trace_ledger(const struct gt_trace *trace, const char *name, uint64_t *va
 /* Adds a row: what a process counted of a class. GT_NONE: nobody knows which process. */
 void gt_trace_add_ledger(struct gt_trace *trace, gt_id process, const char *name, uint64_t value);
 
-/* Whether API calls were recorded at all, also where a filter left none. */
+/* Whether API calls, or work of GPUs, were recorded at all, also where a filter left none. */
 bool gt_trace_has_calls(const struct gt_trace *trace);
+bool gt_trace_has_work(const struct gt_trace *trace);
 
 /* The worst reading of the clocks: host and GPU times are related to within so many ns. */
 uint64_t gt_trace_clock_bound(const struct gt_trace *trace);

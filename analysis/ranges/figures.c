@@ -86,15 +86,21 @@ static bool counts(const struct gt_range *range)
 	return !(range->flags & GT_AROUND);
 }
 
+struct gt_range_spread gt_range_spread_of(int64_t *values, size_t count)
+{
+	struct gt_range_spread spread = {.spread = gt_spread_of(values, count)};
+
+	if (count > 0)
+		spread.p95 = gt_percentile(values, count, 95);
+	return spread;
+}
+
 static struct gt_range_spread spread_of(const struct gt_groups *values, size_t group)
 {
 	size_t count;
 	int64_t *rows = gt_groups_get(values, group, group, &count);
-	struct gt_range_spread spread = {.spread = gt_spread_of(rows, count)};
 
-	if (count > 0)
-		spread.p95 = gt_percentile(rows, count, 95);
-	return spread;
+	return gt_range_spread_of(rows, count);
 }
 
 /* Shares of its wall time are of what of it is in the window, which may end before it. */

@@ -28,6 +28,9 @@ struct gt_range_spread {
 	int64_t p95; /* 0 when there are no values */
 };
 
+/* Reorders the values. */
+struct gt_range_spread gt_range_spread_of(int64_t *values, size_t count);
+
 /*
  * Figures of one group. Times on GPUs are summed over the GPUs. A range's span is from the first
  * start to the last end of what was launched inside it.

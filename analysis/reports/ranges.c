@@ -14,7 +14,6 @@
 #include "model/ranges/owners.h"
 #include "model/trace.h"
 #include "model/view/view.h"
-#include "model/whole.h"
 
 /* Columns of each group of ranges, after its name. */
 #define FIGURES                                                                                        \
@@ -152,19 +151,10 @@ static void add_wall(struct gt_result *result, const struct gt_range_spread *wal
 	gt_result_add_count_if(result, known, wall->p95);
 }
 
-static bool has_work(const struct gt_trace *shown)
-{
-	const struct gt_trace *trace = gt_whole_of(shown);
-
-	return trace->kernels.count + trace->copies.count + trace->fills.count +
-	               trace->graph_traces.count >
-	       0;
-}
-
 /* Whether GPU work and the calls that asked for it were recorded: 0 then is 0. */
 static bool gpu_is_known(const struct gt_trace *trace)
 {
-	return gt_trace_has_calls(trace) && has_work(trace);
+	return gt_trace_has_calls(trace) && gt_trace_has_work(trace);
 }
 
 static void add_group(const struct gt_range_totals *totals, struct gt_result *result, gt_id group)
@@ -176,7 +166,7 @@ static void add_group(const struct gt_range_totals *totals, struct gt_result *re
 	add_text(totals, result, group);
 	gt_result_add_count(result, (int64_t)row->ranges);
 	add_wall(result, &row->wall);
-	if (has_work(totals->ranges.trace))
+	if (gt_trace_has_work(totals->ranges.trace))
 		gt_result_add_real(result,
 		                   gt_percent((double)row->quiet_ns, (double)row->shown_ns));
 	else
@@ -353,7 +343,7 @@ static void add_remarks(const struct gt_range_totals *totals, struct gt_result *
 		gt_result_remark(result,
 		                 "%s: which work was asked for inside which range is not known.",
 		                 gt_no_calls(trace));
-	else if (!has_work(trace))
+	else if (!gt_trace_has_work(trace))
 		gt_result_remark(result, "No GPU activity was recorded: the figures of GPUs for "
 		                         "these ranges are not known.");
 	else

@@ -78,78 +78,47 @@ static const struct gt_parameter parameters[] = {
 
 enum { TOP, DIFFERENCES }; /* arguments, as above */
 
-enum { LEAST_COMPARED = 3 }; /* steps of a process, for the slowest to be compared */
-
-/* The steps of one process: rows from the first on. */
-struct group {
-	size_t first;
-	size_t count;
-	struct gt_spread wall;
-	int64_t p95_ns;
-};
-
-/* The group that begins at a row. */
-static struct group group_at(const struct gt_steps *steps, size_t first)
+/* Whether it is known which work belongs to a step. */
+static bool knows_work(const struct gt_steps *steps)
 {
-	const struct gt_step *rows = steps->rows.rows;
-	struct group group = {.first = first};
-	int64_t *walls;
-
-	while (first + group.count < steps->rows.count &&
-	       rows[first + group.count].process == rows[first].process)
-		group.count++;
-	walls = gt_allocate(group.count * sizeof(*walls));
-	for (size_t i = 0; i < group.count; i++)
-		walls[i] = gt_step_wall(&rows[first + i]);
-	group.wall = gt_spread_of(walls, group.count);
-	group.p95_ns = gt_percentile(walls, group.count, 95);
-	gt_array_free(walls);
-	return group;
+	return gt_trace_has_calls(steps->ranges.trace) && gt_trace_has_work(steps->ranges.trace);
 }
 
-/* A share of wall time of steps, which may lie beside each other. */
-static void add_share(struct gt_result *result, bool known, uint64_t part_ns, uint64_t shown_ns)
+static double percent_if(bool known, uint64_t part_ns, uint64_t shown_ns)
 {
-	if (known)
-		gt_result_add_real(result, gt_percent((double)part_ns, (double)shown_ns));
-	else
-		gt_result_add_unknown(result);
+	return known ? gt_percent((double)part_ns, (double)shown_ns) : NAN;
 }
 
-static void add_group(const struct gt_steps *steps, const struct group *group,
+static void add_group(const struct gt_steps *steps, const struct gt_step_group *group,
                       struct gt_result *result)
 {
+	const struct gt_trace *trace = steps->ranges.trace;
+	const struct gt_step *first = &steps->rows.rows[group->first];
+	const struct gt_spread *wall = &group->wall.spread;
 	char path[GT_RANGE_PATH_BYTES];
-	uint64_t shown_ns = 0;
-	uint64_t busy_ns = 0;
-	uint64_t idle_ns = 0;
-	uint64_t host_ns = 0;
-	uint64_t kernels = 0;
+	struct gt_step sum = {0};
 
-	for (size_t i = 0; i < group->count; i++) {
-		const struct gt_step *step = &steps->rows.rows[group->first + i];
-
-		gt_sum_add(&shown_ns, step->shown_ns);
-		gt_sum_add(&busy_ns, step->busy_ns);
-		gt_sum_add(&idle_ns, step->idle_ns);
-		gt_sum_add(&host_ns, step->host_ns);
-		kernels += step->kernels;
+	for (const struct gt_step *step = first; step < first + group->count; step++) {
+		gt_sum_add(&sum.shown_ns, step->shown_ns);
+		gt_sum_add(&sum.busy_ns, step->busy_ns);
+		gt_sum_add(&sum.idle_ns, step->idle_ns);
+		gt_sum_add(&sum.host_ns, step->host_ns);
+		sum.kernels += step->kernels;
 	}
 	gt_result_add_count(result, (int64_t)group->count);
-	gt_add_rounded(result, group->wall.mean);
-	gt_add_rounded(result, group->wall.deviation);
-	gt_result_add_count(result, group->wall.median);
-	gt_result_add_count(result, group->p95_ns);
-	gt_result_add_count(result, group->wall.min);
-	gt_result_add_count(result, group->wall.max);
-	add_share(result, steps->knows_work, busy_ns, shown_ns);
-	add_share(result, steps->has_work, idle_ns, shown_ns);
-	add_share(result, steps->knows_calls, host_ns, shown_ns);
-	if (steps->knows_work)
-		gt_result_add_real(result, (double)kernels / (double)group->count);
-	else
-		gt_result_add_unknown(result);
-	gt_add_process(result, steps->ranges.trace, steps->rows.rows[group->first].process);
+	gt_add_rounded(result, wall->mean);
+	gt_add_rounded(result, wall->deviation);
+	gt_result_add_count(result, wall->median);
+	gt_result_add_count(result, group->wall.p95);
+	gt_result_add_count(result, wall->min);
+	gt_result_add_count(result, wall->max);
+	gt_result_add_real(result, percent_if(knows_work(steps), sum.busy_ns, sum.shown_ns));
+	gt_result_add_real(result, percent_if(gt_trace_has_work(trace), sum.idle_ns, sum.shown_ns));
+	gt_result_add_real(result,
+	                   percent_if(gt_trace_has_calls(trace), sum.host_ns, sum.shown_ns));
+	gt_result_add_real(result,
+	                   knows_work(steps) ? (double)sum.kernels / (double)group->count : NAN);
+	gt_add_process(result, trace, first->process);
 	gt_range_path_text(&steps->ranges, steps->path, path);
 	gt_result_add_format(result, "%s", path);
 }
@@ -174,36 +143,34 @@ static int longest_first(const void *a, const void *b)
 static void add_step(const struct gt_steps *steps, const struct row *row, struct gt_result *result)
 {
 	const struct gt_step *step = row->step;
-	const bool known = steps->knows_work;
+	const struct gt_trace *trace = steps->ranges.trace;
+	const bool known = knows_work(steps);
 
 	gt_result_add_count(result, (int64_t)step->number);
-	gt_add_moment(result, steps->ranges.trace, step->start_ns);
+	gt_add_moment(result, trace, step->start_ns);
 	gt_result_add_count(result, gt_step_wall(step));
 	gt_result_add_real(result, row->median_ns > 0
 	                                   ? (double)gt_step_wall(step) / (double)row->median_ns
 	                                   : NAN);
 	gt_result_add_count_if(result, known, (int64_t)step->busy_ns);
-	gt_result_add_count_if(result, steps->has_work, (int64_t)step->idle_ns);
-	gt_result_add_count_if(result, steps->knows_calls, (int64_t)step->host_ns);
+	gt_result_add_count_if(result, gt_trace_has_work(trace), (int64_t)step->idle_ns);
+	gt_result_add_count_if(result, gt_trace_has_calls(trace), (int64_t)step->host_ns);
 	gt_result_add_count_if(result, known, (int64_t)step->gpu_ns);
 	gt_result_add_count_if(result, known, (int64_t)step->kernels);
 	gt_result_add_count_if(result, known, (int64_t)step->copies);
 	gt_result_add_count_if(result, known, (int64_t)step->copied_bytes);
 	gt_result_add_count_if(result, steps->knows_memory, (int64_t)step->peak_bytes);
-	gt_add_process(result, steps->ranges.trace, step->process);
+	gt_add_process(result, trace, step->process);
 }
 
 static void add_each(const struct gt_steps *steps, const struct gt_arguments *arguments,
                      struct gt_result *result)
 {
 	struct row *rows = gt_allocate(steps->rows.count * sizeof(*rows));
-	struct group group = {0};
 
-	for (size_t i = 0; i < steps->rows.count; i++) {
-		if (i == group.first + group.count)
-			group = group_at(steps, i);
-		rows[i] = (struct row){&steps->rows.rows[i], group.wall.median};
-	}
+	gt_array_each(const struct gt_step_group, group, &steps->groups)
+		for (size_t i = group->first; i < group->first + group->count; i++)
+			rows[i] = (struct row){&steps->rows.rows[i], group->wall.spread.median};
 	if (steps->rows.count > 1)
 		qsort(rows, steps->rows.count, sizeof(*rows), longest_first);
 	gt_result_begin(result, "each_step", each_headings, GT_COUNT_OF(each_headings));
@@ -213,8 +180,7 @@ static void add_each(const struct gt_steps *steps, const struct gt_arguments *ar
 	gt_array_free(rows);
 }
 
-static void add_difference(const struct gt_steps *steps,
-                           const struct gt_step_differences *differences,
+static void add_difference(const struct gt_steps *steps, const struct gt_step_pair *pair,
                            const struct gt_step_difference *row, struct gt_result *result)
 {
 	gt_result_add_count(result, row->slowest_ns - row->median_ns);
@@ -222,31 +188,29 @@ static void add_difference(const struct gt_steps *steps,
 	gt_result_add_count(result, row->median_ns);
 	gt_result_add_count(result, (int64_t)row->slowest_count);
 	gt_result_add_count(result, (int64_t)row->median_count);
-	gt_result_add_count(result, (int64_t)differences->slowest->number);
-	gt_result_add_count(result, (int64_t)differences->median->number);
+	gt_result_add_count(result, (int64_t)pair->slowest->number);
+	gt_result_add_count(result, (int64_t)pair->median->number);
 	gt_result_add_text(result, row->part == GT_STEP_KERNEL ? "kernel" : "call");
 	gt_result_add_text(result, row->name);
-	gt_add_process(result, steps->ranges.trace, differences->slowest->process);
+	gt_add_process(result, steps->ranges.trace, pair->slowest->process);
 }
 
 static void add_slowest(const struct gt_steps *steps, const struct gt_arguments *arguments,
                         struct gt_result *result)
 {
-	const uint64_t most = arguments->values[DIFFERENCES].number;
-	struct group group = {0};
+	struct gt_step_differences differences;
+	uint64_t shown = 0; /* rows of the pair */
 
 	gt_result_begin(result, "slowest", difference_headings, GT_COUNT_OF(difference_headings));
-	while (group.first + group.count < steps->rows.count) {
-		struct gt_step_differences differences;
+	gt_step_differences_init(&differences, steps);
+	for (size_t i = 0; i < differences.rows.count; i++) {
+		const struct gt_step_difference *row = &differences.rows.rows[i];
 
-		group = group_at(steps, group.first + group.count);
-		if (group.count < LEAST_COMPARED)
-			continue;
-		gt_step_differences_init(&differences, steps, group.first, group.count);
-		for (size_t i = 0; i < differences.rows.count && i < most; i++)
-			add_difference(steps, &differences, &differences.rows.rows[i], result);
-		gt_step_differences_release(&differences);
+		shown = i > 0 && row[-1].pair == row->pair ? shown + 1 : 0;
+		if (shown < arguments->values[DIFFERENCES].number)
+			add_difference(steps, &differences.pairs.rows[row->pair], row, result);
 	}
+	gt_step_differences_release(&differences);
 }
 
 static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
@@ -274,10 +238,10 @@ static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
 	if (steps->open > 0)
 		gt_result_remark(result, "%s of these ranges did not end, and are no steps.",
 		                 gt_grouped(steps->open).text);
-	if (!steps->knows_calls)
+	if (!gt_trace_has_calls(trace))
 		gt_result_remark(result, "%s: which work belongs to a step is not known.",
 		                 gt_no_calls(trace));
-	if (steps->knows_work) {
+	if (knows_work(steps)) {
 		const struct gt_range_threads threads = gt_range_threads_of(&steps->ranges);
 
 		gt_remark_range_threads(result, &threads);
@@ -292,10 +256,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	(void)err;
 	gt_steps_init(&steps, view);
 	gt_result_begin(result, "steps", step_headings, GT_COUNT_OF(step_headings));
-	for (struct group group = {0}; group.first + group.count < steps.rows.count;) {
-		group = group_at(&steps, group.first + group.count);
-		add_group(&steps, &group, result);
-	}
+	gt_array_each(const struct gt_step_group, group, &steps.groups)
+		add_group(&steps, group, result);
 	add_slowest(&steps, arguments, result);
 	add_each(&steps, arguments, result);
 	add_remarks(&steps, result);

@@ -18,7 +18,7 @@ struct gt_session;
  * return once more.
  */
 
-/* At the entry of a call; what it returns is for the return of it. */
+/* At the entry of a call. Returns what source captures keeps until the call returns, or NULL. */
 void *gt_choose_launch(struct gt_session *session, struct gt_single_launch *kernels,
                        struct gt_call call);
 

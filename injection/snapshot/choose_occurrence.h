@@ -22,7 +22,7 @@ struct gt_session;
 /* In the source's start, when its thread is ready: which calls and ranges it hears of. */
 void gt_choose_occurrence_start(struct gt_session *session, struct gt_sequence *sequences);
 
-/* At the entry of a call; what it returns is for the return of it. */
+/* At the entry of a call. Returns what source captures keeps until the call returns, or NULL. */
 void *gt_choose_occurrence(struct gt_session *session, struct gt_sequence *sequences,
                            struct gt_call call);
 

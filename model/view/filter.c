@@ -184,22 +184,6 @@ static int read_ranges(uint64_t *count, uint64_t least, enum gt_filter_part part
 	return 0;
 }
 
-static int read_instance(struct gt_filter *filter, const char *value, struct gt_error *err)
-{
-	uint64_t number;
-	const int result = read_ranges(&number, 1, GT_FILTER_INSTANCE, value, err);
-
-	if (result < 0)
-		return result;
-	if (filter->skip > 0 || filter->take > 0)
-		return gt_fail(err, EINVAL,
-		               "--instance chooses one range: leave --skip and --take out");
-	filter->skip = number - 1;
-	filter->take = 1;
-	filter->instance = true;
-	return 0;
-}
-
 int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char *value,
                   struct gt_error *err)
 {
@@ -230,7 +214,7 @@ int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char
 		result = read_ranges(&filter->take, 1, part, value, err);
 		break;
 	case GT_FILTER_INSTANCE:
-		result = read_instance(filter, value, err);
+		result = read_ranges(&filter->instance, 1, part, value, err);
 		break;
 	case GT_FILTER_PARTS:
 		break;
@@ -242,9 +226,12 @@ int gt_filter_add(struct gt_filter *filter, enum gt_filter_part part, const char
 
 int gt_filter_sound(const struct gt_filter *filter, struct gt_error *err)
 {
-	if (filter->ranges.count > 0 || (filter->skip == 0 && filter->take == 0))
+	if (filter->instance > 0 && (filter->skip > 0 || filter->take > 0))
+		return gt_fail(err, EINVAL,
+		               "--instance chooses one range: leave --skip and --take out");
+	if (filter->ranges.count > 0)
 		return 0;
-	if (filter->instance)
+	if (filter->instance > 0)
 		return gt_fail(err, EINVAL,
 		               "--instance chooses one of the ranges that --range names: add "
 		               "--range");
@@ -252,8 +239,11 @@ int gt_filter_sound(const struct gt_filter *filter, struct gt_error *err)
 		return gt_fail(err, EINVAL,
 		               "--skip leaves out the first of the ranges that --range names: add "
 		               "--range");
-	return gt_fail(err, EINVAL,
-	               "--take chooses the first of the ranges that --range names: add --range");
+	if (filter->take > 0)
+		return gt_fail(err, EINVAL,
+		               "--take chooses the first of the ranges that --range names: add "
+		               "--range");
+	return 0;
 }
 
 gt_time gt_filter_moment(const struct gt_filter_time *time, const struct gt_trace *trace)

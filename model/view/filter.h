@@ -53,10 +53,10 @@ struct gt_filter {
 	gt_array(gt_count) streams; /* CUPTI's numbers */
 	gt_array(struct gt_pattern *) kernels;
 	gt_array(struct gt_range_word *) ranges;
-	uint64_t skip;    /* so many of the ranges of each path and thread, */
-	uint64_t take;    /* and so many behind them are left; 0: all */
-	bool instance;    /* these two say which one alone is left */
-	bool own_threads; /* what was done for ranges of other threads is in none of them */
+	uint64_t skip;     /* leaves out so many of the ranges of each path and thread */
+	uint64_t take;     /* leaves so many behind these; 0: all */
+	uint64_t instance; /* leaves this one alone, from 1; 0: no choice */
+	bool own_threads;  /* what was done for ranges of other threads is in none of them */
 	char *text; /* all of it as options, "--from 2s --stream 7"; NULL: nothing is chosen */
 };
 

@@ -76,6 +76,8 @@ static void count_off(struct gt_range_choice *choice, const struct gt_ranges *ra
                       const struct gt_filter *filter)
 {
 	const struct gt_trace *trace = ranges->trace;
+	const uint64_t skip = filter->instance > 0 ? filter->instance - 1 : filter->skip;
+	const uint64_t take = filter->instance > 0 ? 1 : filter->take;
 	struct gt_known counts = {0};
 
 	for (gt_id i = 0; i < trace->ranges.count; i++) {
@@ -88,8 +90,7 @@ static void count_off(struct gt_range_choice *choice, const struct gt_ranges *ra
 		seen = gt_known_find(&counts, key);
 		seen = seen == GT_NONE ? 0 : seen;
 		gt_known_set(&counts, key, seen + 1);
-		choice->skipped[i] = seen < filter->skip ||
-		                     (filter->take > 0 && seen - filter->skip >= filter->take);
+		choice->skipped[i] = seen < skip || (take > 0 && seen - skip >= take);
 		choice->left += !choice->skipped[i];
 		choice->most = seen + 1 > choice->most ? seen + 1 : choice->most;
 	}
@@ -97,7 +98,7 @@ static void count_off(struct gt_range_choice *choice, const struct gt_ranges *ra
 }
 
 /* Ranges that are chosen as one, "step #", are counted as one. */
-static void skip(struct gt_range_choice *choice, const struct gt_filter *filter)
+static void count_chosen(struct gt_range_choice *choice, const struct gt_filter *filter)
 {
 	struct gt_range_folds folds;
 	struct gt_ranges ranges;
@@ -133,8 +134,8 @@ void gt_range_choice_init(struct gt_range_choice *choice, const struct gt_trace 
 	gt_array_each(struct gt_range_word *const, word, &filter->ranges)
 		(void)gt_range_word_match(*word, &choice->ranges, paths);
 	find_named(choice, paths);
-	if (filter->skip > 0 || filter->take > 0)
-		skip(choice, filter);
+	if (filter->skip > 0 || filter->take > 0 || filter->instance > 0)
+		count_chosen(choice, filter);
 	gt_array_free(paths);
 }
 

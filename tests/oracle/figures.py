@@ -1108,27 +1108,29 @@ def known_steps(view, row):
     return row
 
 
-def each_step(view):
+def steps_by_process(view):
+    """Path, process and figures of its steps; None: not worked out here."""
     found = step_groups(view)
     if found is None:
         return None
-    rows = []
-    for process, numbers in found[1].items():
-        figures = [step_figures(view, number, process) for number in numbers]
-        for place, row in enumerate(figures):
-            del row["shown"]
-            rows.append(known_steps(view, {"step": place + 1, "times": row["wall_ns"] / math.floor(median([other["wall_ns"] for other in figures])),
-                                           "process": view.world.process_name(process), **row}))
-    return rows
+    longest, groups = found
+    return [(longest[0], process, [step_figures(view, number, process) for number in numbers]) for process, numbers in groups.items()]
+
+
+def each_step(view):
+    groups = steps_by_process(view)
+    return None if groups is None else [
+        known_steps(view, {"step": place + 1, "times": row["wall_ns"] / math.floor(median([other["wall_ns"] for other in figures])),
+                           "process": view.world.process_name(process), **{name: row[name] for name in row if name != "shown"}})
+        for _, process, figures in groups for place, row in enumerate(figures)]
 
 
 def steps(view):
-    found = step_groups(view)
-    if found is None:
+    groups = steps_by_process(view)
+    if groups is None:
         return None
     rows = []
-    for process, numbers in found[1].items():
-        figures = [step_figures(view, number, process) for number in numbers]
+    for path, process, figures in groups:
         walls = [row["wall_ns"] for row in figures]
         shown = sum(row["shown"] for row in figures)
         rows.append(known_steps(view, {
@@ -1137,7 +1139,7 @@ def steps(view):
             "busy_percent": percent(sum(row["busy_ns"] for row in figures), shown),
             "idle_percent": percent(sum(row["idle_ns"] for row in figures), shown),
             "host_percent": percent(sum(row["host_ns"] for row in figures), shown),
-            "kernels": mean(row["kernels"] for row in figures), "process": view.world.process_name(process), "range": found[0][0]}))
+            "kernels": mean(row["kernels"] for row in figures), "process": view.world.process_name(process), "range": path}))
     return rows
 
 

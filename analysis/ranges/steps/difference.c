@@ -10,6 +10,8 @@
 #include "model/ranges/owners.h"
 #include "model/work/timed.h"
 
+enum { LEAST = 3 }; /* steps of a process, for the slowest to be compared */
+
 /* ---- which two ---- */
 
 static int by_wall(const void *a, const void *b)
@@ -24,88 +26,96 @@ static int by_wall(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-static void choose(struct gt_step_differences *differences, const struct gt_steps *steps,
-                   size_t first, size_t count)
+static struct gt_step_pair pair_of(const struct gt_steps *steps, const struct gt_step_group *group)
 {
-	const struct gt_step **sorted = gt_allocate(count * sizeof(*sorted));
+	const struct gt_step **sorted = gt_allocate(group->count * sizeof(*sorted));
+	struct gt_step_pair pair;
 
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = &steps->rows.rows[first + i];
-	qsort(sorted, count, sizeof(*sorted), by_wall);
-	differences->slowest = sorted[count - 1];
-	differences->median = sorted[(count - 1) / 2];
+	for (size_t i = 0; i < group->count; i++)
+		sorted[i] = &steps->rows.rows[group->first + i];
+	qsort(sorted, group->count, sizeof(*sorted), by_wall);
+	pair = (struct gt_step_pair){sorted[group->count - 1], sorted[(group->count - 1) / 2]};
 	gt_array_free(sorted);
+	return pair;
 }
 
 /* ---- their parts ---- */
 
+/* A step of a pair. */
+struct side {
+	size_t pair;
+	bool is_slowest;
+};
+
+struct sums {
+	struct gt_step_differences *differences;
+	const struct gt_ranges *ranges;
+	struct gt_index *keys; /* of rows */
+	uint32_t *side_of; /* by row of ranges: 2 * pair + whether it is the slowest + 1; 0: none */
+};
+
 struct key {
+	uint32_t pair;
 	uint32_t part;
 	uint32_t function; /* of gt_functions, or a string */
 };
 
-static struct gt_step_difference *find_row(struct gt_step_differences *differences,
-                                           struct gt_index *keys, struct key key, const char *name)
+static void add(struct sums *sums, struct side side, struct key key, const char *name, int64_t ns)
 {
-	const size_t number = gt_index_add(keys, &key);
+	const size_t number = gt_index_add(sums->keys, &key);
+	struct gt_step_difference *row;
 
-	if (number == differences->rows.count)
-		*gt_array_push(&differences->rows) =
-			(struct gt_step_difference){.part = key.part, .name = name};
-	return &differences->rows.rows[number];
+	if (number == sums->differences->rows.count)
+		*gt_array_push(&sums->differences->rows) = (struct gt_step_difference){
+			.pair = key.pair, .part = key.part, .name = name};
+	row = &sums->differences->rows.rows[number];
+	*(side.is_slowest ? &row->slowest_count : &row->median_count) += 1;
+	*(side.is_slowest ? &row->slowest_ns : &row->median_ns) += ns;
 }
 
-static void add(struct gt_step_difference *row, bool is_slowest, int64_t ns)
-{
-	*(is_slowest ? &row->slowest_count : &row->median_count) += 1;
-	*(is_slowest ? &row->slowest_ns : &row->median_ns) += ns;
-}
-
-/* Which of the two a piece of work was asked for in; NULL: neither. */
-static const struct gt_step *step_of(const struct gt_step_differences *differences,
-                                     const struct gt_ranges *ranges, struct gt_owner owner)
+/* The step of a pair that a piece of work was asked for in; false: none. */
+static bool find_side(const struct sums *sums, struct gt_owner owner, struct side *side)
 {
 	for (gt_id range = owner.range; range != GT_NONE;
-	     range = gt_ranges_around(ranges, range, owner.at_ns)) {
-		if (range == differences->slowest->range)
-			return differences->slowest;
-		if (range == differences->median->range)
-			return differences->median;
+	     range = gt_ranges_around(sums->ranges, range, owner.at_ns)) {
+		const uint32_t found = sums->side_of[range];
+
+		if (found) {
+			*side = (struct side){(found - 1) / 2, (found - 1) % 2};
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
-static void add_kernels(struct gt_step_differences *differences, const struct gt_ranges *ranges,
-                        struct gt_index *keys)
+static void add_kernels(struct sums *sums)
 {
-	const struct gt_trace *trace = ranges->trace;
+	const struct gt_trace *trace = sums->ranges->trace;
 	struct gt_functions functions;
 
 	gt_functions_init(&functions, trace);
 	for (gt_id i = 0; i < trace->kernels.count; i++) {
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
 		const size_t function = gt_function_of(&functions, kernel->shape);
-		const struct key key = {GT_STEP_KERNEL, (uint32_t)function};
 		struct gt_owners owners;
-		const struct gt_step *step;
+		struct side side;
 
 		if (!gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
 			continue;
 		owners = gt_owners_of(trace, GT_ACTIVITY_KERNEL, i);
-		step = step_of(differences, ranges, owners.launched);
-		if (!step)
-			step = step_of(differences, ranges, owners.captured);
-		if (step)
-			add(find_row(differences, keys, key, functions.names[function]),
-			    step == differences->slowest, kernel->end_ns - kernel->start_ns);
+		if (find_side(sums, owners.launched, &side) ||
+		    find_side(sums, owners.captured, &side))
+			add(sums, side,
+			    (struct key){(uint32_t)side.pair, GT_STEP_KERNEL, (uint32_t)function},
+			    functions.names[function], kernel->end_ns - kernel->start_ns);
 	}
 	gt_functions_release(&functions);
 }
 
-static void add_calls(struct gt_step_differences *differences, const struct gt_trace *trace,
-                      const struct gt_thread_calls *calls, struct gt_index *keys,
+static void add_calls(struct sums *sums, const struct gt_thread_calls *calls, struct side side,
                       const struct gt_step *step)
 {
+	const struct gt_trace *trace = sums->ranges->trace;
 	const struct gt_interval when = {step->start_ns, step->end_ns};
 	const gt_id thread = trace->ranges.rows[step->range].thread;
 	struct gt_call_reach reach;
@@ -115,13 +125,27 @@ static void add_calls(struct gt_step_differences *differences, const struct gt_t
 	reach = gt_thread_calls_reaching(calls, when, thread);
 	for (size_t i = reach.first; i < reach.end; i++) {
 		const struct gt_api_call *call = &trace->api_calls.rows[calls->rows[i]];
-		const struct key key = {GT_STEP_CALL, call->function};
 
 		if (gt_timed(GT_TIMES_FIGURES, call->flags, call->start_ns, call->end_ns) &&
 		    call->start_ns >= when.start_ns && call->end_ns <= when.end_ns)
-			add(find_row(differences, keys, key, gt_trace_text(trace, call->function)),
-			    step == differences->slowest, call->end_ns - call->start_ns);
+			add(sums, side,
+			    (struct key){(uint32_t)side.pair, GT_STEP_CALL, call->function},
+			    gt_trace_text(trace, call->function), call->end_ns - call->start_ns);
 	}
+}
+
+static void add_all_calls(struct sums *sums)
+{
+	struct gt_thread_calls calls;
+
+	gt_thread_calls_init(&calls, sums->ranges->trace);
+	for (size_t i = 0; i < sums->differences->pairs.count; i++) {
+		const struct gt_step_pair *pair = &sums->differences->pairs.rows[i];
+
+		add_calls(sums, &calls, (struct side){i, true}, pair->slowest);
+		add_calls(sums, &calls, (struct side){i, false}, pair->median);
+	}
+	gt_thread_calls_release(&calls);
 }
 
 /* ---- in order ---- */
@@ -136,6 +160,8 @@ static int by_difference(const void *a, const void *b)
 	const struct gt_step_difference *left = a;
 	const struct gt_step_difference *right = b;
 
+	if (left->pair != right->pair)
+		return left->pair < right->pair ? -1 : 1;
 	if (apart(left) != apart(right))
 		return apart(left) < apart(right) ? 1 : -1;
 	if (left->part != right->part)
@@ -143,21 +169,39 @@ static int by_difference(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-void gt_step_differences_init(struct gt_step_differences *differences, const struct gt_steps *steps,
-                              size_t first, size_t count)
+static void choose_pairs(struct sums *sums, const struct gt_steps *steps)
 {
-	const struct gt_trace *trace = steps->ranges.trace;
-	struct gt_index *keys = gt_index_new(sizeof(struct key));
-	struct gt_thread_calls calls;
+	gt_array_each(const struct gt_step_group, group, &steps->groups) {
+		const uint32_t number = (uint32_t)sums->differences->pairs.count;
+		struct gt_step_pair *pair;
+
+		if (group->count < LEAST)
+			continue;
+		pair = gt_array_push(&sums->differences->pairs);
+		*pair = pair_of(steps, group);
+		sums->side_of[pair->slowest->range] = 2 * number + 2;
+		sums->side_of[pair->median->range] = 2 * number + 1;
+	}
+}
+
+void gt_step_differences_init(struct gt_step_differences *differences, const struct gt_steps *steps)
+{
+	struct sums sums = {
+		.differences = differences,
+		.ranges = &steps->ranges,
+		.keys = gt_index_new(sizeof(struct key)),
+		.side_of = gt_allocate_zeroed(steps->ranges.trace->ranges.count + 1,
+	                                      sizeof(*sums.side_of)),
+	};
 
 	*differences = (struct gt_step_differences){0};
-	choose(differences, steps, first, count);
-	add_kernels(differences, &steps->ranges, keys);
-	gt_thread_calls_init(&calls, trace);
-	add_calls(differences, trace, &calls, keys, differences->slowest);
-	add_calls(differences, trace, &calls, keys, differences->median);
-	gt_thread_calls_release(&calls);
-	gt_index_free(keys);
+	choose_pairs(&sums, steps);
+	if (differences->pairs.count > 0) {
+		add_kernels(&sums);
+		add_all_calls(&sums);
+	}
+	gt_index_free(sums.keys);
+	gt_array_free(sums.side_of);
 	if (differences->rows.count > 1)
 		qsort(differences->rows.rows, differences->rows.count,
 		      sizeof(*differences->rows.rows), by_difference);
@@ -165,6 +209,7 @@ void gt_step_differences_init(struct gt_step_differences *differences, const str
 
 void gt_step_differences_release(struct gt_step_differences *differences)
 {
+	gt_array_free(differences->pairs.rows);
 	gt_array_free(differences->rows.rows);
 	*differences = (struct gt_step_differences){0};
 }

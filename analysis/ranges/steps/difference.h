@@ -9,12 +9,19 @@
 #include "base/array.h"
 
 /*
- * Two steps of a process, the slowest and the one of median length, by their parts: kernels of each
- * function on GPUs, and calls of each function of CUDA on the step's thread.
+ * Two steps of each process with three steps or more, the slowest and the one of median length, by
+ * their parts: kernels of each function on GPUs, and calls of each function of CUDA on the step's
+ * thread.
  */
 enum gt_step_part { GT_STEP_KERNEL, GT_STEP_CALL };
 
+struct gt_step_pair {
+	const struct gt_step *slowest;
+	const struct gt_step *median;
+};
+
 struct gt_step_difference {
+	size_t pair; /* row of pairs */
 	enum gt_step_part part;
 	const char *name; /* of the function; the trace's */
 	uint64_t slowest_count;
@@ -24,17 +31,13 @@ struct gt_step_difference {
 };
 
 struct gt_step_differences {
-	const struct gt_step *slowest;
-	const struct gt_step *median;
-	gt_array(struct gt_step_difference) rows; /* those that differ most first */
+	gt_array(struct gt_step_pair) pairs;
+	gt_array(struct gt_step_difference) rows; /* pair after pair, what differs most first */
 };
 
-/*
- * first, count: the steps of a process, of steps->rows; three or more. The steps and their trace
- * must outlive it.
- */
-void gt_step_differences_init(struct gt_step_differences *differences, const struct gt_steps *steps,
-                              size_t first, size_t count);
+/* The steps and their trace must outlive it. */
+void gt_step_differences_init(struct gt_step_differences *differences,
+                              const struct gt_steps *steps);
 void gt_step_differences_release(struct gt_step_differences *differences);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/ranges/steps/memory_peaks.h"
+#include "analysis/memory/peaks.h"
 #include "analysis/time/covered.h"
 #include "analysis/time/host_calls.h"
 #include "base/sums.h"
@@ -13,6 +13,12 @@
 #include "model/work/timed.h"
 
 /* ---- which path ---- */
+
+/* Whether a range may be a step, if it ended. */
+static bool may_be_step(const struct gt_steps *steps, const struct gt_range *range)
+{
+	return !(range->flags & GT_AROUND) && (!steps->was_chosen || range->flags & GT_CHOSEN);
+}
 
 static bool has_ended(const struct gt_range *range)
 {
@@ -35,8 +41,7 @@ static struct path_total *count_paths(const struct gt_steps *steps)
 		const struct gt_range *range = &trace->ranges.rows[i];
 		struct path_total *total = &totals[steps->ranges.path_of[i]];
 
-		if (range->flags & GT_AROUND || !has_ended(range) ||
-		    (steps->was_chosen && !(range->flags & GT_CHOSEN)))
+		if (!may_be_step(steps, range) || !has_ended(range))
 			continue;
 		total->count++;
 		gt_sum_add(&total->wall_ns, (uint64_t)(range->end_ns - range->start_ns));
@@ -60,12 +65,6 @@ static gt_id find_path(const struct gt_steps *steps)
 }
 
 /* ---- the steps ---- */
-
-static gt_id process_of(const struct gt_trace *trace, const struct gt_range *range)
-{
-	return range->thread < trace->threads.count ? trace->threads.rows[range->thread].process
-	                                            : GT_NONE;
-}
 
 static int by_process_and_start(const void *a, const void *b)
 {
@@ -94,27 +93,42 @@ static void add_steps(struct gt_steps *steps)
 	for (gt_id i = 0; i < trace->ranges.count; i++) {
 		const struct gt_range *range = &trace->ranges.rows[i];
 
-		if (steps->ranges.path_of[i] != steps->path || range->flags & GT_AROUND)
+		if (steps->ranges.path_of[i] != steps->path || !may_be_step(steps, range))
 			continue;
 		if (has_ended(range))
-			*gt_array_push(&steps->rows) =
-				(struct gt_step){.range = i,
-			                         .process = process_of(trace, range),
-			                         .start_ns = range->start_ns,
-			                         .shown_ns = shown_of(range, gt_whole_until(trace)),
-			                         .end_ns = range->end_ns};
+			*gt_array_push(&steps->rows) = (struct gt_step){
+				.range = i,
+				.process = gt_trace_thread_process(trace, range->thread),
+				.start_ns = range->start_ns,
+				.shown_ns = shown_of(range, gt_whole_until(trace)),
+				.end_ns = range->end_ns};
 		else
 			steps->open++;
 	}
 	if (steps->rows.count > 1)
 		qsort(steps->rows.rows, steps->rows.count, sizeof(*steps->rows.rows),
 		      by_process_and_start);
-	for (size_t i = 0; i < steps->rows.count; i++) {
-		struct gt_step *step = &steps->rows.rows[i];
-		const bool is_first = i == 0 || step[-1].process != step->process;
+}
 
-		step->number = is_first ? 1 : step[-1].number + 1;
+static void add_groups(struct gt_steps *steps)
+{
+	const size_t count = steps->rows.count;
+	int64_t *walls = gt_allocate(count * sizeof(*walls));
+	struct gt_step_group *group = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		struct gt_step *step = &steps->rows.rows[i];
+
+		if (i == 0 || step[-1].process != step->process) {
+			group = gt_array_push(&steps->groups);
+			*group = (struct gt_step_group){.first = i};
+		}
+		step->number = ++group->count;
+		walls[i] = gt_step_wall(step);
 	}
+	gt_array_each(struct gt_step_group, each, &steps->groups)
+		each->wall = gt_range_spread_of(walls + each->first, each->count);
+	gt_array_free(walls);
 }
 
 /* ---- their figures ---- */
@@ -219,18 +233,11 @@ static void fold(struct gt_steps *steps, const struct gt_trace *trace, enum gt_f
 void gt_steps_init(struct gt_steps *steps, const struct gt_view *view)
 {
 	const struct gt_trace *trace = view->trace;
-	const struct gt_trace *whole = gt_whole_of(trace);
-	const bool has_work = whole->kernels.count + whole->copies.count + whole->fills.count +
-	                              whole->graph_traces.count >
-	                      0;
 
 	*steps = (struct gt_steps){
 		.path = GT_NONE,
 		.was_chosen = view->by_ranges,
-		.knows_calls = whole->api_calls.count > 0,
-		.has_work = has_work,
-		.knows_work = gt_trace_has_calls(trace) && has_work,
-		.knows_memory = whole->allocations.count > 0,
+		.knows_memory = gt_whole_of(trace)->allocations.count > 0,
 	};
 	fold(steps, trace, steps->was_chosen ? GT_FOLD_YES : GT_FOLD_AUTO);
 	if (steps->path == GT_NONE && trace->ranges.count > 0) {
@@ -241,9 +248,10 @@ void gt_steps_init(struct gt_steps *steps, const struct gt_view *view)
 	if (steps->path == GT_NONE)
 		return;
 	add_steps(steps);
+	add_groups(steps);
 	add_work(steps);
 	add_idle(steps);
-	if (steps->knows_calls)
+	if (gt_trace_has_calls(trace))
 		add_host(steps);
 	if (steps->knows_memory)
 		add_memory(steps);
@@ -254,5 +262,6 @@ void gt_steps_release(struct gt_steps *steps)
 	gt_ranges_release(&steps->ranges);
 	gt_range_folds_release(&steps->folds);
 	gt_array_free(steps->rows.rows);
+	gt_array_free(steps->groups.rows);
 	*steps = (struct gt_steps){.path = GT_NONE};
 }

@@ -6,19 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/ranges/figures.h"
 #include "base/array.h"
 #include "model/ranges/folds.h"
 #include "model/ranges/ranges.h"
 #include "model/view/view.h"
 
 /*
- * Steps of a program: the ranges of the path that repeats, as a training step or a request. Where
- * --range chooses ranges it is the path of those, else of the paths with GT_STEPS_LEAST ranges that
- * ended the one whose ranges took most time together. Ranges without an end are no steps. Names
- * that differ in numbers alone, as "step 1" and "step 2", are one name where else nothing repeats.
+ * Steps of a program: the ranges of a path that repeats, as a training step or a request. Where
+ * --range chooses ranges, it is a path of these. Else it is one with at least GT_STEPS_LEAST ranges
+ * that ended. The path whose ranges took most time together is taken. Ranges without an end are no
+ * steps. Names that differ in numbers alone, as "step 1" and "step 2", are one name where else
+ * nothing repeats.
  *
- * Figures of GPUs are summed over the GPUs, but for busy and idle time, which are shares of the
- * step's own time.
+ * Busy and idle time are parts of the step's own time; gpu_ns is summed over GPUs.
  */
 enum { GT_STEPS_LEAST = 5 };
 
@@ -39,17 +40,22 @@ struct gt_step {
 	uint64_t peak_bytes; /* most memory of GPUs that its process had meanwhile */
 };
 
+/* The steps of one process: rows from the first on. */
+struct gt_step_group {
+	size_t first;
+	size_t count;
+	struct gt_range_spread wall;
+};
+
 struct gt_steps {
 	struct gt_range_folds folds;
 	struct gt_ranges ranges;
 	gt_id path;                    /* GT_NONE: none repeats */
 	bool was_chosen;               /* by --range */
-	bool has_work;                 /* of GPUs */
-	bool knows_calls;              /* API calls were recorded */
-	bool knows_work;               /* both: which work belongs to a step */
 	bool knows_memory;             /* calls that allocate were recorded */
 	uint64_t open;                 /* ranges of the path without an end */
 	gt_array(struct gt_step) rows; /* process after process, in order of their start */
+	gt_array(struct gt_step_group) groups;
 };
 
 /* The view's trace must outlive it. */

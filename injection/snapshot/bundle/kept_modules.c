@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "injection/snapshot/bundle/kept_modules.h"
 
+#include "base/search.h"
+
 void gt_kept_modules_init(struct gt_kept_modules *modules)
 {
 	pthread_mutex_init(&modules->lock, NULL);
@@ -18,21 +20,19 @@ uint32_t gt_kept_modules_add(struct gt_kept_modules *modules, struct gt_kept_mod
 	return module.number;
 }
 
+static int by_number(const void *row, const void *wanted)
+{
+	const uint32_t number = ((const struct gt_kept_module *)row)->number;
+	const uint32_t limit = *(const uint32_t *)wanted;
+
+	return (number > limit) - (number < limit);
+}
+
 /* With the lock: how many have a lower number. */
 static uint32_t count_before(const struct gt_kept_modules *modules, uint32_t number)
 {
-	uint32_t begin = 0;
-	uint32_t end = modules->count;
-
-	while (begin < end) {
-		const uint32_t middle = begin + (end - begin) / 2;
-
-		if (modules->rows[middle].number < number)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
+	return (uint32_t)gt_search(modules->rows, modules->count, sizeof(*modules->rows), &number,
+	                           by_number, 0);
 }
 
 void gt_kept_modules_name(struct gt_kept_modules *modules, uint32_t number, CUmodule handle)

@@ -36,7 +36,7 @@ struct gt_kept_modules {
 /* In zeroed memory. */
 void gt_kept_modules_init(struct gt_kept_modules *modules);
 
-/* Its number, which is no matter of what the module says; 0: there is no place for it. */
+/* Gives it a number, whatever it has in it, and returns that; 0: there is no place for it. */
 uint32_t gt_kept_modules_add(struct gt_kept_modules *modules, struct gt_kept_module module);
 
 /* The handle of the module of that number, if it is still there. */

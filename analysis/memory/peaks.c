@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/ranges/steps/memory_peaks.h"
+#include "analysis/memory/peaks.h"
 
 #include "analysis/memory/totals.h"
 #include "base/array.h"
+#include "base/search.h"
 #include "model/memory/use.h"
 #include "model/view/view.h"
 
 /* Memory that a process has from a moment on. */
 struct moment {
-	gt_time time_ns;
+	gt_time time_ns; /* first: gt_by_i64 */
 	uint64_t bytes;
 };
 
 struct gt_process_memory {
 	uint64_t now; /* while it is made */
 	gt_array(struct moment) moments;
-	uint64_t *
-		most; /* a tree: the moments are behind their inner nodes, of which 1 is the root */
+	uint64_t *most; /* a tree: its inner nodes, from the root at 1, then the moments */
 };
 
 static void make_tree(struct gt_process_memory *memory)
@@ -67,35 +67,18 @@ void gt_memory_peaks_release(struct gt_memory_peaks *peaks)
 	*peaks = (struct gt_memory_peaks){0};
 }
 
-/* How many moments are at that time or before. */
-static size_t count_until(const struct gt_process_memory *memory, gt_time time_ns)
-{
-	size_t begin = 0;
-	size_t end = memory->moments.count;
-
-	while (begin < end) {
-		const size_t middle = begin + (end - begin) / 2;
-
-		if (memory->moments.rows[middle].time_ns <= time_ns)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
-}
-
 uint64_t gt_memory_peaks_between(const struct gt_memory_peaks *peaks, gt_id process,
                                  gt_time start_ns, gt_time end_ns)
 {
 	const struct gt_process_memory *memory =
 		&peaks->of[process < peaks->count ? process : peaks->count - 1];
 	const size_t count = memory->moments.count;
-	const size_t before = count_until(memory, start_ns);
+	const size_t before = gt_count_up_to(&memory->moments, &start_ns, gt_by_i64);
 	uint64_t most = 0;
 
 	/* The last moment before tells how much it had when the stretch began. */
 	for (size_t begin = count + (before ? before - 1 : 0),
-	            end = count + count_until(memory, end_ns);
+	            end = count + gt_count_up_to(&memory->moments, &end_ns, gt_by_i64);
 	     begin < end; begin /= 2, end /= 2) {
 		if (begin % 2 && memory->most[begin++] > most)
 			most = memory->most[begin - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_RANGES_STEPS_MEMORY_PEAKS_H
-#define GT_ANALYSIS_RANGES_STEPS_MEMORY_PEAKS_H
+#ifndef GT_ANALYSIS_MEMORY_PEAKS_H
+#define GT_ANALYSIS_MEMORY_PEAKS_H
 
 #include <stddef.h>
 #include <stdint.h>
