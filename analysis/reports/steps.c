@@ -27,7 +27,7 @@ static const struct gt_heading step_headings[] = {
 	{"max_ns", GT_UNIT_NS, "Longest"},
 	{"busy_percent", GT_UNIT_PERCENT,
          "Share of the steps' wall time in which work of the step ran on any GPU"},
-	{"idle_percent", GT_UNIT_PERCENT,
+	{"quiet_percent", GT_UNIT_PERCENT,
          "Share of the steps' wall time in which no recorded GPU ran anything"},
 	{"host_percent", GT_UNIT_PERCENT,
          "Share of the steps' wall time in which the step's thread was in no CUDA call"},
@@ -43,7 +43,7 @@ static const struct gt_heading each_headings[] = {
 	{"wall_ns", GT_UNIT_NS, "Its end - its begin, on the host", GT_WORTH_KEY},
 	{"times", GT_UNIT_REAL, "wall_ns / the median of its process"},
 	{"busy_ns", GT_UNIT_NS, "Part of wall_ns in which its work ran on any GPU", GT_WORTH_KEY},
-	{"idle_ns", GT_UNIT_NS, "Part of wall_ns in which no recorded GPU ran anything",
+	{"quiet_ns", GT_UNIT_NS, "Part of wall_ns in which no recorded GPU ran anything",
          GT_WORTH_KEY},
 	{"host_ns", GT_UNIT_NS, "Part of wall_ns in which its thread was in no CUDA call"},
 	{"gpu_ns", GT_UNIT_NS, "Time in which its work ran, also after its end; summed over GPUs",
@@ -101,7 +101,7 @@ static void add_group(const struct gt_steps *steps, const struct gt_step_group *
 	for (const struct gt_step *step = first; step < first + group->count; step++) {
 		gt_sum_add(&sum.shown_ns, step->shown_ns);
 		gt_sum_add(&sum.busy_ns, step->busy_ns);
-		gt_sum_add(&sum.idle_ns, step->idle_ns);
+		gt_sum_add(&sum.quiet_ns, step->quiet_ns);
 		gt_sum_add(&sum.host_ns, step->host_ns);
 		sum.kernels += step->kernels;
 	}
@@ -113,7 +113,8 @@ static void add_group(const struct gt_steps *steps, const struct gt_step_group *
 	gt_result_add_count(result, wall->min);
 	gt_result_add_count(result, wall->max);
 	gt_result_add_real(result, percent_if(knows_work(steps), sum.busy_ns, sum.shown_ns));
-	gt_result_add_real(result, percent_if(gt_trace_has_work(trace), sum.idle_ns, sum.shown_ns));
+	gt_result_add_real(result,
+	                   percent_if(gt_trace_has_work(trace), sum.quiet_ns, sum.shown_ns));
 	gt_result_add_real(result,
 	                   percent_if(gt_trace_has_calls(trace), sum.host_ns, sum.shown_ns));
 	gt_result_add_real(result,
@@ -153,7 +154,7 @@ static void add_step(const struct gt_steps *steps, const struct row *row, struct
 	                                   ? (double)gt_step_wall(step) / (double)row->median_ns
 	                                   : NAN);
 	gt_result_add_count_if(result, known, (int64_t)step->busy_ns);
-	gt_result_add_count_if(result, gt_trace_has_work(trace), (int64_t)step->idle_ns);
+	gt_result_add_count_if(result, gt_trace_has_work(trace), (int64_t)step->quiet_ns);
 	gt_result_add_count_if(result, gt_trace_has_calls(trace), (int64_t)step->host_ns);
 	gt_result_add_count_if(result, known, (int64_t)step->gpu_ns);
 	gt_result_add_count_if(result, known, (int64_t)step->kernels);
@@ -222,7 +223,7 @@ static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
 		gt_result_remark_empty(
 			result,
 			trace->ranges.count == 0
-				? "No NVTX ranges were recorded: what a step is is not known."
+				? "No NVTX ranges were recorded, so no steps are known."
 				: "No range ended %d times or more: --range NAME says which one is "
 				  "a step.",
 			GT_STEPS_LEAST);

@@ -1094,7 +1094,7 @@ def step_figures(view, number, process):
     shown = [(row["begin"], min(row["end"], view.to) if "to" in view.filters else row["end"])]
     length = spans.length(shown)
     return {"start_time_ns": row["begin"] - world.begin, "wall_ns": row["end"] - row["begin"], "shown": length,
-            "busy_ns": round((figures["busy_percent"] or 0) * length / 100), "idle_ns": round((figures["quiet_percent"] or 0) * length / 100),
+            "busy_ns": round((figures["busy_percent"] or 0) * length / 100), "quiet_ns": round((figures["quiet_percent"] or 0) * length / 100),
             "host_ns": spans.length(spans.without(shown, in_calls(view, row["thread"]))), "gpu_ns": figures["gpu_ns"],
             "kernels": figures["kernels"], "copies": figures["copies"], "copied_bytes": figures["copied_bytes"],
             "peak_bytes": peak_during(view, process, row["begin"], row["end"])
@@ -1103,7 +1103,7 @@ def step_figures(view, number, process):
 
 def known_steps(view, row):
     if not view.world.work:
-        row.update({column: None for column in ("busy_percent", "idle_percent", "busy_ns", "idle_ns", "gpu_ns", "kernels", "copies",
+        row.update({column: None for column in ("busy_percent", "quiet_percent", "busy_ns", "quiet_ns", "gpu_ns", "kernels", "copies",
                                                 "copied_bytes") if column in row})
     return row
 
@@ -1137,7 +1137,7 @@ def steps(view):
             "steps": len(figures), "mean_ns": mean(walls), "deviation_ns": deviation(walls), "median_ns": median(walls),
             "p95_ns": nearest_rank(walls, 95), "min_ns": min(walls), "max_ns": max(walls),
             "busy_percent": percent(sum(row["busy_ns"] for row in figures), shown),
-            "idle_percent": percent(sum(row["idle_ns"] for row in figures), shown),
+            "quiet_percent": percent(sum(row["quiet_ns"] for row in figures), shown),
             "host_percent": percent(sum(row["host_ns"] for row in figures), shown),
             "kernels": mean(row["kernels"] for row in figures), "process": view.world.process_name(process), "range": path}))
     return rows

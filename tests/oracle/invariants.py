@@ -64,7 +64,7 @@ AT_MOST = [
     ("ranges", "ranges", "captured", "kernels"),
     ("ranges", "ranges", "open", "ranges"),
     ("steps", "each_step", "busy_ns", "wall_ns"),
-    ("steps", "each_step", "idle_ns", "wall_ns"),
+    ("steps", "each_step", "quiet_ns", "wall_ns"),
     ("steps", "each_step", "host_ns", "wall_ns"),
     ("waits", "blocked", "idle_ns", "blocked_ns"),
     ("waits", "blocked", "busy_ns", "blocked_ns"),

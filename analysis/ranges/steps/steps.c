@@ -153,14 +153,14 @@ static void add_work(struct gt_steps *steps)
 	gt_projection_release(&each);
 }
 
-static void add_idle(struct gt_steps *steps)
+static void add_quiet(struct gt_steps *steps)
 {
 	struct gt_quiet quiet;
 
 	gt_quiet_init(&quiet, steps->ranges.trace);
 	gt_array_each(struct gt_step, step, &steps->rows)
-		step->idle_ns = gt_quiet_between(&quiet, step->start_ns,
-		                                 step->start_ns + (gt_time)step->shown_ns);
+		step->quiet_ns = gt_quiet_between(&quiet, step->start_ns,
+		                                  step->start_ns + (gt_time)step->shown_ns);
 	gt_quiet_release(&quiet);
 }
 
@@ -250,7 +250,7 @@ void gt_steps_init(struct gt_steps *steps, const struct gt_view *view)
 	add_steps(steps);
 	add_groups(steps);
 	add_work(steps);
-	add_idle(steps);
+	add_quiet(steps);
 	if (gt_trace_has_calls(trace))
 		add_host(steps);
 	if (steps->knows_memory)

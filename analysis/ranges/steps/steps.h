@@ -19,7 +19,7 @@
  * steps. Names that differ in numbers alone, as "step 1" and "step 2", are one name where else
  * nothing repeats.
  *
- * Busy and idle time are parts of the step's own time; gpu_ns is summed over GPUs.
+ * Busy and quiet time are parts of the step's own time; gpu_ns is summed over GPUs.
  */
 enum { GT_STEPS_LEAST = 5 };
 
@@ -31,7 +31,7 @@ struct gt_step {
 	gt_time end_ns;
 	uint64_t shown_ns; /* its time, up to the end of the window */
 	uint64_t busy_ns;  /* of that: its work ran on any GPU */
-	uint64_t idle_ns;  /* of that: no recorded GPU ran anything */
+	uint64_t quiet_ns; /* of that: no recorded GPU ran anything */
 	uint64_t host_ns;  /* of that: its thread was in no CUDA call */
 	uint64_t gpu_ns;   /* its work ran, whenever that was */
 	uint64_t kernels;  /* with times, as are copies */

@@ -60,14 +60,14 @@ Test(steps, tell_the_parts_of_their_time)
 	train();
 	run_report(&result, "steps", &trace);
 	expect_real(&result, "steps", 0, "busy_percent", 42.0);
-	expect_real(&result, "steps", 0, "idle_percent", 58.0);
+	expect_real(&result, "steps", 0, "quiet_percent", 58.0);
 	expect_real(&result, "steps", 0, "host_percent", 93.0);
 	expect_real(&result, "steps", 0, "kernels", 2.0);
 	expect_count(&result, "each_step", 0, "step", SLOW + 1);
 	expect_count(&result, "each_step", 0, "wall_ns", 400);
 	expect_real(&result, "each_step", 0, "times", 4.0);
 	expect_count(&result, "each_step", 0, "busy_ns", 60);
-	expect_count(&result, "each_step", 0, "idle_ns", 340);
+	expect_count(&result, "each_step", 0, "quiet_ns", 340);
 	expect_count(&result, "each_step", 0, "host_ns", 390);
 	expect_count(&result, "each_step", 0, "kernels", 2);
 	expect_count(&result, "each_step", 1, "step", 1);
