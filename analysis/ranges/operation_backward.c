@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "model/known.h"
+#include "model/work/timed.h"
 
 /*
  * Autograd calls no module: of a module it runs parts, one behind the other on a thread, each with
@@ -237,6 +238,40 @@ static bool goes_on(const struct backward *backward, size_t number)
 	                          row->start_ns);
 }
 
+/* Whether a module is, or is around, that of another part. */
+static bool is_around(struct backward *backward, gt_id group, gt_id part)
+{
+	const gt_id own = backward->totals->scopes[part].group;
+
+	for (size_t at = gt_known_find(&backward->first_around, own);
+	     backward->around.rows[at] != GT_NONE; at++)
+		if (backward->around.rows[at] == group)
+			return true;
+	return false;
+}
+
+/* A part in which backward runs anew, as checkpoints make it do, has that of others in it. */
+static bool is_in_part_of(struct backward *backward, gt_id range, gt_id group)
+{
+	const struct gt_operation_totals *totals = backward->totals;
+	const struct gt_range *rows = totals->trace->ranges.rows;
+	const gt_time at_ns = rows[range].start_ns;
+
+	for (gt_id at = gt_ranges_around_sure(&totals->ranges, range, at_ns);
+	     at != GT_NONE && rows[at].thread == rows[range].thread;
+	     at = gt_ranges_around_sure(&totals->ranges, at, at_ns))
+		if (is_part(&totals->scopes[at]) && is_around(backward, group, at))
+			return true;
+	return false;
+}
+
+static uint64_t wall_of(const struct gt_range *range)
+{
+	return gt_timed(GT_TIMES_ANY, range->flags, range->start_ns, range->end_ns)
+	               ? (uint64_t)(range->end_ns - range->start_ns)
+	               : 0;
+}
+
 static void add_part(struct backward *backward, size_t number)
 {
 	struct part *part = &backward->parts.rows[number];
@@ -255,7 +290,11 @@ static void add_part(struct backward *backward, size_t number)
 		}
 		backward->seen[group] = number + 1;
 		call = &backward->calls->list.rows[backward->open[group]];
-		call->duration_ns += backward->work->of_range[part->range];
+		if (!is_in_part_of(backward, part->range, group)) {
+			call->duration_ns += backward->work->of_range[part->range];
+			call->wall_ns +=
+				wall_of(&backward->totals->trace->ranges.rows[part->range]);
+		}
 		*gt_array_push(&backward->memberships) = backward->open[group];
 		backward->totals->rows.rows[group].has_inner |= group != own;
 	}
@@ -306,6 +345,7 @@ static void include(const struct backward *backward)
 		struct gt_operation_total *row = &totals->rows.rows[call->group];
 
 		row->inclusive_ns += call->duration_ns;
+		row->wall_ns += call->wall_ns;
 		if (!row->in_graphs || call->duration_ns > 0)
 			backward->calls->list.rows[kept++] = *call;
 	}

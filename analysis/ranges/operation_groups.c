@@ -17,12 +17,12 @@ static const char *word_of(const struct gt_operation_totals *totals, const char 
 
 gt_id gt_operation_row(struct gt_operation_totals *totals, const struct gt_operation_total *of)
 {
-	char key[3 * sizeof(((struct gt_operation *)0)->name) + 8];
+	char key[3 * sizeof(((struct gt_operation *)0)->name) + 24];
 	const size_t before = gt_strings_count(totals->keys);
 	uint32_t id;
 
-	snprintf(key, sizeof(key), "%d%d%s\n%s\n%s", (int)of->kind, (int)of->direction, of->around,
-	         of->name, of->kernel);
+	snprintf(key, sizeof(key), "%d%d%u %s\n%s\n%s", (int)of->kind, (int)of->direction,
+	         gt_strings_add(totals->words, of->sizes), of->around, of->name, of->kernel);
 	id = gt_strings_add(totals->keys, key);
 	if (gt_strings_count(totals->keys) > before) {
 		struct gt_operation_total *row = gt_array_push(&totals->rows);
@@ -31,6 +31,7 @@ gt_id gt_operation_row(struct gt_operation_totals *totals, const struct gt_opera
 		row->name = word_of(totals, of->name);
 		row->around = word_of(totals, of->around);
 		row->kernel = word_of(totals, of->kernel);
+		row->sizes = word_of(totals, of->sizes);
 	}
 	return id - 1; /* no key is empty: their ids begin with 1 */
 }
@@ -44,6 +45,28 @@ gt_id gt_operation_plain_row(struct gt_operation_totals *totals, enum gt_operati
 		.around = around,
 		.name = name,
 		.kernel = "",
+		.sizes = "",
+	};
+
+	return gt_operation_row(totals, &of);
+}
+
+/* The row of an operation of PyTorch. */
+static gt_id row_of_op(struct gt_operation_totals *totals, const struct gt_operation_scope *scope,
+                       const struct gt_operation *operation, const char *around)
+{
+	const bool sized = totals->by_sizes && operation->sizes;
+	const struct gt_operation_total of = {
+		.kind = operation->kind,
+		.direction = scope->direction,
+		.around = around,
+		.name = operation->name,
+		.kernel = "",
+		.sizes =
+			sized ? gt_strings_get(totals->words,
+	                                       gt_strings_add_bytes(totals->words, operation->sizes,
+	                                                            operation->sizes_length))
+			      : "",
 	};
 
 	return gt_operation_row(totals, &of);
@@ -121,8 +144,7 @@ static void group_op(struct gt_operation_totals *totals, gt_id i,
 		scope->direction = operation->direction;
 	if (scope->direction == GT_DIRECTION_BACKWARD && scope->tied != GT_NONE)
 		forward = read_range(totals, scope->tied);
-	scope->group = gt_operation_plain_row(totals, operation->kind, scope->direction,
-	                                      forward.name, operation->name);
+	scope->group = row_of_op(totals, scope, operation, forward.name);
 	scope->engine = operation->engine ? scope->group : GT_NONE;
 }
 

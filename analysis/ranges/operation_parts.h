@@ -11,7 +11,7 @@
 /* The row of its kind, direction, around, name and kernel; made where there is none. */
 gt_id gt_operation_row(struct gt_operation_totals *totals, const struct gt_operation_total *of);
 
-/* The same of one that has no kernel. */
+/* The same of one that has neither a kernel nor sizes. */
 gt_id gt_operation_plain_row(struct gt_operation_totals *totals, enum gt_operation_kind kind,
                              enum gt_direction direction, const char *around, const char *name);
 
@@ -30,6 +30,9 @@ void gt_operations_group_ranges(struct gt_operation_totals *totals);
 /* Adds kernels, copies and fills to the rows that they belong to, and calls. */
 void gt_operations_add_work(struct gt_operation_totals *totals);
 
+/* Adds the time that ranges took on their threads to the rows. */
+void gt_operations_add_host(struct gt_operation_totals *totals);
+
 /* Work in one launch of a graph that one range had captured. */
 struct gt_operation_run {
 	gt_id range;
@@ -46,7 +49,8 @@ struct gt_operation_work {
 
 struct gt_operation_call {
 	gt_id group;
-	uint64_t duration_ns; /* with what is inside */
+	uint64_t duration_ns; /* on the GPU, with what is inside */
+	uint64_t wall_ns;     /* of the parts of a module in backward, on the host */
 };
 
 struct gt_operation_calls {

@@ -17,16 +17,19 @@ static void add_idle(struct gt_operation_totals *totals)
 	gt_projection_release(&each);
 }
 
-void gt_operation_totals_init(struct gt_operation_totals *totals, const struct gt_trace *trace)
+void gt_operation_totals_init(struct gt_operation_totals *totals, const struct gt_trace *trace,
+                              bool by_sizes)
 {
 	*totals = (struct gt_operation_totals){
 		.trace = trace,
+		.by_sizes = by_sizes,
 		.keys = gt_strings_new(),
 		.words = gt_strings_new(),
 	};
 	gt_ranges_init(&totals->ranges, trace);
 	gt_operations_group_ranges(totals);
 	gt_operations_add_work(totals);
+	gt_operations_add_host(totals);
 	add_idle(totals);
 }
 

@@ -24,6 +24,7 @@ struct gt_operation_total {
 	enum gt_direction direction;
 	const char *name;
 	const char *around; /* HLO: its module; an operation of backward: the forward one; or "" */
+	const char *sizes;  /* of the operands, where rows are told apart by them; "": not known */
 	const char *kernel; /* HLO: the one that took most of own_ns; "": it has none */
 	enum gt_hlo_category category;
 	bool from_names; /* HLO: of kernels' names, not of ranges: calls are not known */
@@ -36,6 +37,12 @@ struct gt_operation_total {
 	uint64_t launches;     /* kernels, copies and fills of own_ns */
 	uint64_t idle_ns; /* of the GPU, between the first start and the last end of each call */
 	struct gt_spread each; /* GPU time of a call, with what is inside, ns */
+
+	/* On the host, of those of its ranges that ended; what is inside on other threads is not */
+	uint64_t timed;       /* such ranges */
+	uint64_t wall_ns;     /* one that is inside another of the row counts once */
+	uint64_t own_wall_ns; /* without operations of the kind inside it on the thread */
+	uint64_t own_api_ns;  /* of that: the thread was in a CUDA call */
 };
 
 /* Role of a range, with what is around it. Rows are those of rows, unless said otherwise. */
@@ -52,6 +59,7 @@ struct gt_operation_scope {
 
 struct gt_operation_totals {
 	const struct gt_trace *trace;
+	bool by_sizes; /* operations of PyTorch with operands of other sizes have other rows */
 	struct gt_ranges ranges;
 	struct gt_strings *keys;  /* of rows, in their order */
 	struct gt_strings *words; /* that rows have */
@@ -63,8 +71,9 @@ struct gt_operation_totals {
 	uint64_t owned_ns[GT_OPERATION_KINDS];
 };
 
-/* The trace must outlive it. */
-void gt_operation_totals_init(struct gt_operation_totals *totals, const struct gt_trace *trace);
+/* The trace must outlive it. by_sizes: whether rows are told apart by the sizes of operands. */
+void gt_operation_totals_init(struct gt_operation_totals *totals, const struct gt_trace *trace,
+                              bool by_sizes);
 void gt_operation_totals_release(struct gt_operation_totals *totals);
 
 #endif

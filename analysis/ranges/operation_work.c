@@ -123,7 +123,7 @@ static bool add_by_name(struct work *work, const struct gt_activity *activity, g
 	const gt_id shape = shape_of(trace, activity);
 	const gt_id process = process_of(trace, activity);
 	const uint64_t duration_ns = (uint64_t)(activity->end_ns - activity->start_ns);
-	struct gt_operation_total of = {GT_OPERATION_HLO, .name = "", .kernel = ""};
+	struct gt_operation_total of = {GT_OPERATION_HLO, .name = "", .kernel = "", .sizes = ""};
 	const struct gt_launch_shape *launch;
 	struct gt_operation_total *row;
 	gt_id group;

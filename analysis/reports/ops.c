@@ -5,13 +5,16 @@
 #include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/parameter.h"
 #include "analysis/ranges/operation_totals.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/time/profiled.h"
 #include "base/array.h"
 #include "base/units.h"
 #include "model/trace.h"
 #include "model/view/view.h"
+#include "model/whole.h"
 
 /* Columns of each operation, after its name. */
 #define FIGURES                                                                                    \
@@ -27,6 +30,13 @@
 	         "own_ns of the time of all kernels, copies and fills", GT_WORTH_KEY},             \
 		{"inclusive_ns", GT_UNIT_NS,                                                       \
 	         "own_ns, and that of the others of this table that were called inside"},          \
+		{"own_wall_ns", GT_UNIT_NS,                                                        \
+	         "Time of its ranges on their threads, without those of others of this table "     \
+	         "inside",                                                                         \
+	         GT_WORTH_KEY},                                                                    \
+		{"own_api_ns", GT_UNIT_NS, "CUDA calls in own_wall_ns", GT_WORTH_LITTLE},          \
+		{"wall_ns", GT_UNIT_NS,                                                            \
+	         "Time of its ranges on their threads, with what is inside"},                      \
 		{"mean_ns", GT_UNIT_NS, "GPU time of a call, with what is inside, on average"},    \
 		{"median_ns", GT_UNIT_NS, "Half of the calls took no more", GT_WORTH_LITTLE},      \
 		{"min_ns", GT_UNIT_NS, "Least", GT_WORTH_LEAST},                                   \
@@ -56,6 +66,7 @@ static const struct gt_heading op_headings[] = {
 	{"forward_op", GT_UNIT_TEXT,
          "Backward: operation that its sequence number, or that around it, ties it to",
          GT_WORTH_LITTLE},
+	{"shapes", GT_UNIT_TEXT, "Shapes of its operands, with --by shape", GT_WORTH_LESSER_NAME},
 };
 
 static const struct gt_heading hlo_headings[] = {
@@ -106,6 +117,11 @@ static void add_figures(const struct gt_operation_totals *totals, struct gt_resu
 	gt_result_add_count(result, (int64_t)row->own_ns);
 	gt_result_add_real(result, gt_percent((double)row->own_ns, (double)totals->busy_ns));
 	gt_result_add_count(result, (int64_t)row->inclusive_ns);
+	gt_result_add_count_if(result, row->timed > 0, (int64_t)row->own_wall_ns);
+	gt_result_add_count_if(result,
+	                       row->timed > 0 && gt_trace_has_calls(gt_whole_of(totals->trace)),
+	                       (int64_t)row->own_api_ns);
+	gt_result_add_count_if(result, row->timed > 0 || row->wall_ns > 0, (int64_t)row->wall_ns);
 	gt_add_rounded(result, row->each.mean);
 	gt_result_add_count_if(result, called, row->each.median);
 	gt_result_add_count_if(result, called, row->each.min);
@@ -132,6 +148,8 @@ static void add_row(const struct gt_operation_totals *totals, struct gt_result *
 		gt_result_add_copy(result, row->kernel);
 	if (row->kind != GT_OPERATION_MODULE)
 		gt_result_add_copy(result, row->around);
+	if (row->kind == GT_OPERATION_OP)
+		gt_result_add_copy(result, row->sizes);
 }
 
 static void add_table(const struct gt_operation_totals *totals, struct gt_result *result,
@@ -178,25 +196,39 @@ static void remark(const struct gt_operation_totals *totals, struct gt_result *r
 		}
 }
 
+enum { BY };
+
+static const char *const by_words[] = {"name", "shape", NULL};
+
+static const struct gt_parameter parameters[] = {
+	{"by", GT_PARAMETER_CHOICE, "name",
+         "Property by which operations of PyTorch are counted together: by their names, or the "
+         "shapes of their operands too (run --pytorch shapes)",
+         by_words},
+	{0},
+};
+
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
+	const bool by_sizes = strcmp(arguments->values[BY].text, by_words[0]) != 0;
 	struct gt_operation_totals totals;
 
-	(void)arguments;
 	(void)err;
-	gt_operation_totals_init(&totals, view->trace);
+	gt_operation_totals_init(&totals, view->trace, by_sizes);
 	if (totals.rows.count > 1)
 		qsort(totals.rows.rows, totals.rows.count, sizeof(*totals.rows.rows), by_own_time);
 	for (size_t i = 0; i < GT_COUNT_OF(tables); i++)
 		add_table(&totals, result, &tables[i]);
-	if (totals.rows.count > 0)
+	if (totals.rows.count > 0) {
 		remark(&totals, result);
-	else
+		gt_remark_held_up(result, view->trace);
+	} else {
 		gt_result_remark_empty(result,
 		                       "No operations of frameworks were recorded: gputrace run "
 		                       "--pytorch modules names those of PyTorch, XLA names its "
 		                       "own.");
+	}
 	gt_operation_totals_release(&totals);
 	return 0;
 }
@@ -204,5 +236,6 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 const struct gt_report gt_report_ops = {
 	.name = "ops",
 	.summary = "Modules and operations of PyTorch, instructions of XLA: GPU time of each",
+	.parameters = parameters,
 	.run = run,
 };

@@ -11,6 +11,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/spread.h"
+#include "analysis/time/profiled.h"
 #include "base/array.h"
 #include "base/sums.h"
 #include "model/trace.h"
@@ -247,6 +248,7 @@ static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
 
 		gt_remark_range_threads(result, &threads);
 	}
+	gt_remark_held_up(result, trace);
 }
 
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,

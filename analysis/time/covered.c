@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/time/covered.h"
 
+#include "analysis/time/host_calls.h"
 #include "base/search.h"
 #include "model/work/activity.h"
 #include "model/work/unmeasured.h"
@@ -139,4 +140,31 @@ void gt_covered_devices_release(struct gt_covered_device *devices, const struct 
 		gt_covered_release(&devices[i].all);
 	}
 	gt_array_free(devices);
+}
+
+struct gt_covered *gt_covered_calls(const struct gt_trace *trace)
+{
+	struct gt_covered *covered = gt_allocate_zeroed(trace->threads.count + 1, sizeof(*covered));
+	struct gt_thread_calls calls;
+
+	gt_thread_calls_init(&calls, trace);
+	for (gt_id thread = 0; thread < trace->threads.count; thread++) {
+		for (size_t i = calls.first[thread]; i < calls.first[thread + 1]; i++) {
+			const struct gt_api_call *call = &trace->api_calls.rows[calls.rows[i]];
+			const gt_time end_ns =
+				call->flags & GT_UNFINISHED ? trace->end_ns : call->end_ns;
+
+			gt_covered_add(&covered[thread],
+			               (struct gt_interval){call->start_ns, end_ns}, GT_NOT_ASKED);
+		}
+	}
+	gt_thread_calls_release(&calls);
+	return covered;
+}
+
+void gt_covered_calls_release(struct gt_covered *calls, const struct gt_trace *trace)
+{
+	for (size_t i = 0; i < trace->threads.count; i++)
+		gt_covered_release(&calls[i]);
+	gt_array_free(calls);
 }

@@ -61,4 +61,11 @@ struct gt_covered_device {
 struct gt_covered_device *gt_covered_devices(const struct gt_trace *trace);
 void gt_covered_devices_release(struct gt_covered_device *devices, const struct gt_trace *trace);
 
+/*
+ * When each thread was in a CUDA call, by row of threads; a call that did not return lasts to the
+ * end of the trace. The caller gives them to gt_covered_calls_release.
+ */
+struct gt_covered *gt_covered_calls(const struct gt_trace *trace);
+void gt_covered_calls_release(struct gt_covered *calls, const struct gt_trace *trace);
+
 #endif

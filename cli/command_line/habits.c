@@ -215,10 +215,10 @@ const char *gt_format_alias(const char *word)
 	return NULL;
 }
 
-const char *gt_column_alias(const char *word)
+const char *gt_column_alias(const char *word, size_t n)
 {
 	for (const struct column *column = columns; column->words; column++)
-		if (fits(column->words, word, FNM_CASEFOLD))
+		if (fits(column->words, word, FNM_CASEFOLD) && n-- == 0)
 			return column->name;
 	return NULL;
 }

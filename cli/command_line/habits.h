@@ -85,8 +85,11 @@ struct gt_alias {
 /* Our name of a format that others call so; NULL: it is none of theirs. */
 const char *gt_format_alias(const char *word);
 
-/* Our name of a column that others call so; NULL: it is none of theirs. */
-const char *gt_column_alias(const char *word);
+/*
+ * Our name of a column that others call so: the nth of those that it may be, the likeliest first;
+ * NULL: there are no more. Upper and lower case are the same.
+ */
+const char *gt_column_alias(const char *word, size_t n);
 
 /* The lists themselves, for the manual and for tests; a row without words ends each. */
 extern const struct gt_word gt_words_known[];

@@ -68,15 +68,21 @@ static void name_columns(const struct gt_rendering *rendering,
 		}
 }
 
-/* One of the names of headings: as people call such a column, else by a slip. */
-static const char *nearest_column(struct gt_words *names, const char *name)
+void gt_render_translate(struct gt_sort *sort, const struct gt_rendering *rendering,
+                         const struct gt_named_result *results, size_t count)
 {
-	const char *alias = gt_column_alias(name);
+	for (size_t i = 0; i < sort->count; i++) {
+		struct gt_sort_key *key = &sort->keys[i];
+		const char *ours;
 
-	gt_array_each(char *const, known, &names->list)
-		if (alias && strcmp(*known, alias) == 0)
-			return alias;
-	return gt_words_nearest(names, name);
+		if (section_of(rendering, results, count, key->column))
+			continue;
+		for (size_t n = 0; (ours = gt_column_alias(key->column, n)) != NULL; n++)
+			if (section_of(rendering, results, count, ours)) {
+				snprintf(key->column, sizeof(key->column), "%s", ours);
+				break;
+			}
+	}
 }
 
 static int unknown_column(const struct gt_rendering *rendering,
@@ -91,7 +97,7 @@ static int unknown_column(const struct gt_rendering *rendering,
 	for (size_t i = 0; i < count; i++)
 		gt_array_each(const struct gt_section, section, &results[i].result->sections)
 			add_headings(&names, section);
-	nearest = nearest_column(&names, name);
+	nearest = gt_words_nearest(&names, name);
 	name_columns(rendering, results, count, all, sizeof(all));
 	if (nearest)
 		result = gt_fail(err, EINVAL, "no column '%s'; did you mean %s?", name, nearest);

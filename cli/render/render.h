@@ -51,6 +51,10 @@ bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_se
 /* How many rows of a section are shown at most. */
 uint64_t gt_rendering_limit(const struct gt_rendering *rendering, const struct gt_section *section);
 
+/* Columns that others call by other names, and no section has, are called as ours are. */
+void gt_render_translate(struct gt_sort *sort, const struct gt_rendering *rendering,
+                         const struct gt_named_result *results, size_t count);
+
 /*
  * Fails with -EINVAL when sort names a column that no section which is shown has, sections one
  * that no result has, and where a picture is wanted and no result has one.

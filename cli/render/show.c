@@ -196,9 +196,15 @@ int gt_show(const struct gt_show_args *args, const struct gt_rendering *renderin
             const struct gt_named_result *results, size_t count, struct gt_error *err)
 {
 	struct gt_rendering chosen = *rendering;
+	struct gt_sort sort = {0};
 	struct parts parts = {0};
 	int result;
 
+	if (rendering->sort) {
+		sort = *rendering->sort;
+		gt_render_translate(&sort, rendering, results, count);
+		chosen.sort = &sort;
+	}
 	chosen.sections = &args->sections;
 	chosen.limit = args->limit;
 	result = gt_render_check(&chosen, results, count, err);

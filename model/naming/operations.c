@@ -72,6 +72,19 @@ static void read_sequence(struct gt_operation *operation, const char *at)
 		operation->sequence = operation->sequence * 10 + (uint64_t)(*at++ - '0');
 }
 
+/* Behind them may come the numbers of the operations that made the operands. */
+static void read_sizes(struct gt_operation *operation, const char *text)
+{
+	static const char word[] = ", sizes = ";
+	const char *sizes = strstr(text, word);
+	const char *end = sizes ? strstr(sizes, ", input_op_ids = ") : NULL;
+
+	if (!sizes)
+		return;
+	operation->sizes = sizes + strlen(word);
+	operation->sizes_length = end ? (size_t)(end - operation->sizes) : strlen(operation->sizes);
+}
+
 /* Each has an op_id; seq is only there where gradients are kept. */
 static bool read_op(struct gt_operation *operation, const char *text)
 {
@@ -94,6 +107,7 @@ static bool read_op(struct gt_operation *operation, const char *text)
 		operation->direction = GT_DIRECTION_FORWARD;
 	if (sequence)
 		read_sequence(operation, sequence + strlen(SEQUENCE));
+	read_sizes(operation, end);
 	name(operation, text, (size_t)(end - text));
 	return true;
 }

@@ -3,6 +3,7 @@
 #define GT_MODEL_NAMING_OPERATIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -30,7 +31,10 @@ struct gt_operation {
 	bool engine; /* autograd's own range around that of the operation of the same name */
 	bool numbered;
 	uint64_t sequence; /* with numbered: what ties an operation of backward to its forward one */
-	char name[512];    /* without all that, cut off where it is longer */
+	const char
+		*sizes; /* in the text: sizes of the operands, "[[2, 3], []]"; NULL: it has none */
+	size_t sizes_length;
+	char name[512]; /* without all that, cut off where it is longer */
 };
 
 /* domain: its name, "" for the default one. */

@@ -147,7 +147,7 @@ def merged(rows):
         return rows[0]
     return {**{key: rows[0][key] for key in ("op", "direction")},
             **{key: None if any(row[key] is None for row in rows) else sum(row[key] for row in rows)
-               for key in ("calls", "own_ns", "share_percent", "launches")}}
+               for key in ("calls", "own_ns", "own_wall_ns", "own_api_ns", "share_percent", "launches")}}
 
 
 def check_view(gputrace, folder, world, filters):

@@ -853,6 +853,26 @@ def operation_name(row):
     return name, "backward" if "Backward" in name else "forward"
 
 
+def host_of_operations(view, numbers):
+    """On their threads: time in which one of these was the operation begun last, what of it was in calls, and in which any was
+    open. Those that never ended are left out of all three."""
+    world = view.world
+    ended = {number: (row["begin"], row["end"]) for number, row in world.ranges.items()
+             if row["sequence"] is not None and row["end"]}
+    own_wall = own_api = wall = 0
+    for thread, there in grouped([number for number in ended], lambda number: world.ranges[number]["thread"]).items():
+        later = lambda number: [ended[other] for other in there if ended[other][0] > ended[number][0] or
+                                ended[other][0] == ended[number][0] and other > number]
+        own = spans.united(span for number in there if number in numbers
+                           for span in spans.without([ended[number]], spans.united(later(number))))
+        own_wall += spans.length(own)
+        own_api += spans.length(spans.both(own, in_calls(view, thread)))
+        wall += spans.length(spans.united(ended[number] for number in there if number in numbers))
+    if not numbers & ended.keys():
+        return {"own_wall_ns": None, "own_api_ns": None, "wall_ns": None}
+    return {"own_wall_ns": own_wall, "own_api_ns": own_api if world.calls else None, "wall_ns": wall}
+
+
 def ops(view):
     world = view.world
     if view.filters or world.execs:
@@ -872,7 +892,7 @@ def ops(view):
                      "share_percent": percent(time_of(own), total),
                      "inclusive_ns": time_of([work for work in view.timed if inside[work["id"]]]),
                      "mean_ns": mean(each), "median_ns": median(each), "min_ns": least(each), "max_ns": most(each),
-                     "launches": len(own), "launches_each": len(own) / len(numbers)})
+                     "launches": len(own), "launches_each": len(own) / len(numbers), **host_of_operations(view, numbers)})
     return rows
 
 

@@ -79,6 +79,8 @@ AT_MOST = [
     ("memory", "memory", "now_bytes", "peak_bytes"),
     ("memory", "devices", "kept_bytes", "peak_bytes"),
     ("ops", "ops", "own_ns", "inclusive_ns"),
+    ("ops", "ops", "own_wall_ns", "wall_ns"),
+    ("ops", "ops", "own_api_ns", "own_wall_ns"),
     ("critical-path", "paths", "certain_ns", "path_ns"),
     ("critical-path", "paths", "path_ns", "length_ns"),
     ("critical-path", "kernels", "on_path_ns", "total_ns"),

@@ -5,7 +5,6 @@
 
 #include "analysis/memory/peaks.h"
 #include "analysis/time/covered.h"
-#include "analysis/time/host_calls.h"
 #include "base/sums.h"
 #include "model/ranges/projection.h"
 #include "model/ranges/quiet.h"
@@ -164,34 +163,12 @@ static void add_quiet(struct gt_steps *steps)
 	gt_quiet_release(&quiet);
 }
 
-/* When each thread of all that happened was in a CUDA call, by row of threads. */
-static struct gt_covered *cover_calls(const struct gt_trace *trace)
-{
-	struct gt_covered *covered = gt_allocate_zeroed(trace->threads.count + 1, sizeof(*covered));
-	struct gt_thread_calls calls;
-
-	gt_thread_calls_init(&calls, trace);
-	for (gt_id thread = 0; thread < trace->threads.count; thread++) {
-		for (size_t i = calls.first[thread]; i < calls.first[thread + 1]; i++) {
-			const struct gt_api_call *call = &trace->api_calls.rows[calls.rows[i]];
-			/* One that did not return lasts to the end. */
-			const gt_time end_ns =
-				call->flags & GT_UNFINISHED ? trace->end_ns : call->end_ns;
-
-			gt_covered_add(&covered[thread],
-			               (struct gt_interval){call->start_ns, end_ns}, GT_NOT_ASKED);
-		}
-	}
-	gt_thread_calls_release(&calls);
-	return covered;
-}
-
 /* All calls count, whatever a filter shows of them. */
 static void add_host(struct gt_steps *steps)
 {
 	const struct gt_trace *trace = steps->ranges.trace;
 	const struct gt_trace *whole = gt_whole_of(trace);
-	struct gt_covered *calls = cover_calls(whole);
+	struct gt_covered *calls = gt_covered_calls(whole);
 
 	gt_array_each(struct gt_step, step, &steps->rows) {
 		const struct gt_interval when = {step->start_ns,
@@ -203,9 +180,7 @@ static void add_host(struct gt_steps *steps)
 		if (thread < whole->threads.count)
 			step->host_ns -= gt_covered_within(&calls[thread], when);
 	}
-	for (size_t i = 0; i < whole->threads.count; i++)
-		gt_covered_release(&calls[i]);
-	gt_array_free(calls);
+	gt_covered_calls_release(calls, whole);
 }
 
 /* Likewise of all memory. */

@@ -188,7 +188,7 @@ void gt_bandwidth_add_ops(struct gt_result *result, struct gt_traffic_facts *fac
 	struct gt_operation_totals totals;
 	struct parts parts;
 
-	gt_operation_totals_init(&totals, trace);
+	gt_operation_totals_init(&totals, trace, false);
 	parts_init(&parts, trace, totals.rows.count);
 	for (gt_id i = 0; i < trace->kernels.count; i++)
 		parts.of_kernel[i] = op_of(&totals, i);

@@ -545,6 +545,94 @@ Test(ops, have_nothing_by_time_alone)
 	cr_expect(has_remark(&result, "25.0 % of the GPU time belongs to modules"));
 }
 
+static void expect_host(const char *title, int row, int64_t own_wall_ns, int64_t own_api_ns,
+                        int64_t wall_ns)
+{
+	expect_count(&result, title, row, "own_wall_ns", own_wall_ns);
+	expect_count(&result, title, row, "own_api_ns", own_api_ns);
+	expect_count(&result, title, row, "wall_ns", wall_ns);
+}
+
+Test(ops, of_modules_have_the_time_of_their_threads)
+{
+	const gt_id net = trace_range(&trace, thread, GT_NONE, "nn.Module: Net", 100, 600);
+	const gt_id layer = trace_range(&trace, thread, net, "nn.Module: layer", 110, 500);
+	const gt_id other = trace_thread(&trace, process, 8);
+
+	trace_range(&trace, thread, layer, "nn.Module: layer.proj", 120, 400);
+	trace_range(&trace, other, GT_NONE, "nn.Module: layer.proj backward", 700, 800);
+	trace_range(&trace, other, GT_NONE, "nn.Module: layer backward", 800, 900);
+	trace_call(&trace, thread, "cudaMalloc", 105, 125); /* in all three */
+	trace_call(&trace, thread, "cudaMalloc", 590, 700); /* and behind them */
+	run_report(&result, "ops", &trace);
+	expect_host("nn_modules", module("layer.proj", "forward"), 280, 5, 280);
+	expect_host("nn_modules", module("layer", "forward"), 110, 10, 390);
+	expect_host("nn_modules", module("Net", "forward"), 110, 15, 500);
+	expect_host("nn_modules", module("layer", "backward"), 100, 0, 200);
+	expect_unknown(&result, "nn_modules", module("Net", "backward"), "own_wall_ns");
+	expect_count(&result, "nn_modules", module("Net", "backward"), "wall_ns", 200);
+}
+
+/* aten::add inside aten::add, as out-variants are, and a range that never ended. */
+Test(ops, inside_of_their_like_count_once)
+{
+	const gt_id outer = trace_range(&trace, thread, GT_NONE, "aten::add, op_id = 1", 100, 200);
+	const gt_id middle = trace_range(&trace, thread, outer, "aten::to, op_id = 2", 110, 180);
+	gt_id open;
+
+	trace_range(&trace, thread, middle, "aten::add, op_id = 3", 120, 150);
+	open = trace_range(&trace, thread, GT_NONE, "aten::add, op_id = 4", 300, 400);
+	trace_call(&trace, thread, "cudaMalloc", 145, 155);
+	trace.ranges.rows[open].flags |= GT_UNFINISHED;
+	run_report(&result, "ops", &trace);
+	expect_host("ops", row_of("ops", "op", "aten::add", "direction", "forward"), 60, 5, 100);
+	expect_host("ops", row_of("ops", "op", "aten::to", "direction", "forward"), 40, 5, 70);
+}
+
+/* Backward of layer runs backward of layer.proj anew, on its own thread. */
+Test(ops, of_backward_in_backward_count_once)
+{
+	gt_id outer;
+	gt_id inner;
+
+	trace_range(&trace, thread, trace_range(&trace, thread, GT_NONE, "nn.Module: layer", 0, 90),
+	            "nn.Module: layer.proj", 10, 80);
+	outer = trace_range(&trace, thread, GT_NONE, "nn.Module: layer backward", 100, 200);
+	inner = trace_range(&trace, thread, outer, "nn.Module: layer.proj backward", 120, 150);
+	launch(outer, 110, 1000, 10);
+	launch(inner, 130, 1100, 5);
+	run_report(&result, "ops", &trace);
+	expect_count(&result, "nn_modules", module("layer", "backward"), "inclusive_ns", 15);
+	expect_count(&result, "nn_modules", module("layer", "backward"), "wall_ns", 100);
+	expect_count(&result, "nn_modules", module("layer", "backward"), "own_wall_ns", 70);
+	expect_count(&result, "nn_modules", module("layer.proj", "backward"), "inclusive_ns", 5);
+	expect_count(&result, "nn_modules", module("layer.proj", "backward"), "wall_ns", 30);
+}
+
+Test(ops, are_told_apart_by_the_shapes_of_their_operands)
+{
+	launch(trace_range(&trace, thread, GT_NONE,
+	                   "aten::mm, seq = 1, op_id = 2, sizes = [[2, 3], [3, 4]]", 0, 10),
+	       1, 100, 10);
+	launch(trace_range(&trace, thread, GT_NONE,
+	                   "aten::mm, seq = 2, op_id = 3, sizes = [[2, 3], [3, 5]]", 20, 30),
+	       21, 200, 20);
+	launch(trace_range(&trace, thread, GT_NONE,
+	                   "aten::mm, op_id = 4, sizes = [[2, 3], [3, 5]], input_op_ids = [[1]]",
+	                   40, 50),
+	       41, 300, 20);
+	run_report_with(&result, "ops", &trace, "by=shape");
+	cr_assert(eq(sz, row_count(&result, "ops"), 2));
+	expect_words(&result, "ops", 0, "shapes", "[[2, 3], [3, 5]]");
+	expect_count(&result, "ops", 0, "calls", 2);
+	expect_count(&result, "ops", 0, "own_ns", 40);
+	expect_words(&result, "ops", 1, "shapes", "[[2, 3], [3, 4]]");
+	gt_result_release(&result);
+	run_report(&result, "ops", &trace);
+	cr_assert(eq(sz, row_count(&result, "ops"), 1));
+	expect_unknown(&result, "ops", 0, "shapes");
+}
+
 Test(ops, say_where_they_come_from_when_there_are_none)
 {
 	launch(trace_range(&trace, thread, GT_NONE, "step", 0, 100), 10, 20, 30);

@@ -14,7 +14,10 @@ from cases.support.readings import ledger_of, notes_of, rows_of
 
 def moved_by(report, durations, kernel):
     """Bytes that one execution of a kernel read and wrote, by its samples."""
-    row, = [row for row in report["kernels"] if row["kernel"] == kernel]
+    rows = [row for row in report["kernels"] if row["kernel"] == kernel]
+    expect(len(rows) == 1, f"{kernel} has {len(rows)} rows, every {report['coverage'][0]['interval_ns']} ns: "
+           f"{report['kernels']}, {report['coverage']}, {report['remarks']}")
+    row = rows[0]
     expect(row["samples"] >= 100, f"{kernel} has {row['samples']} samples of its own, every {report['coverage'][0]['interval_ns']} ns")
     rates = [row[f"dram_{way}_bytes_per_second"] for way in ("read", "write")]
     expect(None not in rates, f"the bytes of {kernel} were not measured")

@@ -2,6 +2,7 @@
 """PyTorch's kernels, operations, modules and ranges are those that its own profiler names."""
 import json
 import re
+import statistics
 
 from cases.support.bench import PROGRAMS, expect
 from cases.support.checks import expect_complete, expect_order, expect_same
@@ -135,15 +136,11 @@ def top_ops(sums, count):
     return sorted((name for name in sums if name), key=lambda name: -sums[name][1])[:count]
 
 
-def test_range_ops(bench):
-    """A step of BERT's size in one range of the main thread: its operations, forward and backward, are those of Kineto within
-    1 %, and the parts of the range add up to it."""
-    program = [bench.python, str(PROGRAMS / "train_bert.py"), "--steps", "30"]
-    recording = bench.recording("range-ops")
-    traced = bench.run([bench.gputrace, "run", "--pytorch", "ops", "-o", str(recording), "--", *program])
-    expect(traced.status == 0, f"the program fails under gputrace: {traced.tail()}")
-    expect_complete(bench, recording)
-    out = bench.folder / "range-ops.json"
+RANGE_OPS_RUNS = 3 # of each profiler, in turn: clocks differ from run to run
+
+
+def range_ops_by_kineto(bench, program, out):
+    """{operation: (launches, GPU time in ns)} by torch.profiler."""
     profiled = bench.run([*program, "--ops", str(out)])
     expect(profiled.status == 0 and out.exists(), f"torch.profiler failed: {profiled.tail()}")
     theirs = {}
@@ -151,23 +148,43 @@ def test_range_ops(bench):
         pair = theirs.setdefault(name.replace("autograd::engine::evaluate_function: ", ""), [0, 0])
         pair[0] += launches
         pair[1] += 1000 * time_us
-    mine = sums_by(bench.report(recording, "ops", "--range", "measured")["ops"], lambda row: row["op"])
-    apart = {}
-    for name in top_ops(theirs, 25):
-        (launches, time_ns), (our_launches, our_time_ns) = theirs[name], mine.get(name, (0, 0))
-        apart[name] = 100 * (our_time_ns - time_ns) / time_ns
-        expect(launches == our_launches, f"{name}: {our_launches} launches, {launches} by torch.profiler")
-    most = max(apart, key=lambda name: abs(apart[name]))
-    figures = {"ops": len(apart), "most_apart_percent": apart[most], "most_apart": most,
-               "all_percent": 100 * (sum(t for _, t in mine.values()) / sum(t for _, t in theirs.values()) - 1)}
-    expect(abs(apart[most]) <= 1, f"{most} takes {apart[most]:+.2f} % of what torch.profiler says: {figures}; "
-           + ", ".join(f"{name} {percent:+.2f} %" for name, percent in apart.items() if abs(percent) > 1))
+    return theirs
+
+
+def expect_parts_add_up(bench, recording):
+    """The parts of the range have all of its kernels; how many."""
     rows = {row["range"]: row for row in bench.report(recording, "ranges", "--range", "measured")["ranges"]}
-    parts = [rows[f"measured/{part}"] for part in ("forward", "backward", "optimizer")]
-    kernels = sum(row["kernels"] for row in parts)
+    kernels = sum(rows[f"measured/{part}"]["kernels"] for part in ("forward", "backward", "optimizer"))
     expect(kernels == rows["measured"]["kernels"], f"{kernels} kernels in its parts, {rows['measured']['kernels']} in the range")
     expect(all(0 <= row["busy_percent"] <= 100 for row in rows.values()), f"shares: {rows}")
-    figures["kernels"] = kernels
+    return kernels
+
+
+def test_range_ops(bench):
+    """A step of BERT's size in one range of the main thread: its operations, forward and backward, are those of Kineto within
+    1 %, by the median of some runs, and the parts of the range add up to it."""
+    program = [bench.python, str(PROGRAMS / "train_bert.py"), "--steps", "30"]
+    mine, theirs = [], []
+    for number in range(RANGE_OPS_RUNS):
+        recording = bench.recording(f"range-ops-{number}")
+        traced = bench.run([bench.gputrace, "run", "--pytorch", "ops", "-o", str(recording), "--", *program])
+        expect(traced.status == 0, f"the program fails under gputrace: {traced.tail()}")
+        expect_complete(bench, recording)
+        mine.append(sums_by(bench.report(recording, "ops", "--range", "measured")["ops"], lambda row: row["op"]))
+        theirs.append(range_ops_by_kineto(bench, program, bench.folder / f"range-ops-{number}.json"))
+        kernels = expect_parts_add_up(bench, recording)
+    apart, spread = {}, {}
+    for name in top_ops(theirs[0], 25):
+        launches = {sums.get(name, (0, 0))[0] for sums in mine + theirs}
+        expect(len(launches) == 1, f"{name}: {launches} launches in {RANGE_OPS_RUNS} runs of gputrace and of torch.profiler")
+        ours, other = (sorted(sums[name][1] for sums in sides) for sides in (mine, theirs))
+        apart[name] = 100 * (statistics.median(ours) / statistics.median(other) - 1)
+        spread[name] = 100 * (other[-1] / other[0] - 1)
+    most = max(apart, key=lambda name: abs(apart[name]))
+    figures = {"ops": len(apart), "most_apart_percent": apart[most], "most_apart": most,
+               "runs_of_kineto_apart_percent": max(spread.values()), "kernels": kernels}
+    expect(abs(apart[most]) <= 1, f"{most} takes {apart[most]:+.2f} % of what torch.profiler says: {figures}; "
+           + ", ".join(f"{name} {percent:+.2f} %" for name, percent in apart.items() if abs(percent) > 1))
     return figures
 
 
