@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "model/index.h"
 #include "model/work/timed.h"
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "analysis/groups.h"
 #include "analysis/kernels/groups.h"
 #include "analysis/result.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/groups.h"
+#include "analysis/statistics/spread.h"
 #include "base/array.h"
 #include "model/index.h"
 #include "model/ranges/owners.h"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "analysis/figures.h"
-#include "analysis/groups.h"
 #include "analysis/result.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/groups.h"
+#include "analysis/statistics/spread.h"
 #include "base/array.h"
 #include "base/units.h"
 #include "model/naming/first_launches.h"

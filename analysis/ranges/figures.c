@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/groups.h"
+#include "analysis/statistics/groups.h"
 #include "base/array.h"
 #include "base/strings.h"
 #include "base/sums.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "model/ranges/folds.h"
 #include "model/ranges/ranges.h"
 #include "model/view/view.h"

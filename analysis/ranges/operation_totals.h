@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "base/array.h"
 #include "model/naming/operations.h"
 #include "model/ranges/ranges.h"

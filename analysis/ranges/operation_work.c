@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/groups.h"
+#include "analysis/statistics/groups.h"
 #include "base/strings.h"
 #include "model/naming/kernel_names.h"
 #include "model/naming/shape_names.h"

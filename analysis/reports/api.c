@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/groups.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/groups.h"
+#include "analysis/statistics/spread.h"
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/index.h"

@@ -10,7 +10,7 @@
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "analysis/time/profiled.h"
 #include "base/array.h"
 #include "model/gpu/sampled.h"

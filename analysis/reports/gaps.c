@@ -9,7 +9,7 @@
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "analysis/time/busy.h"
 #include "analysis/time/host_calls.h"
 #include "analysis/time/latency.h"

@@ -17,7 +17,7 @@
 #include "analysis/reports/kernels/launch_shapes.h"
 #include "analysis/reports/kernels/tally.h"
 #include "analysis/result.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "base/array.h"
 #include "model/gpu/throttle.h"
 #include "model/index.h"

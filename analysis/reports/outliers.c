@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/groups.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/groups.h"
+#include "analysis/statistics/spread.h"
 #include "analysis/time/beside.h"
 #include "analysis/time/throttles.h"
 #include "base/array.h"

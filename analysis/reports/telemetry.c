@@ -8,7 +8,7 @@
 #include "analysis/figures.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "analysis/time/measured.h"
 #include "analysis/time/throttles.h"
 #include "base/array.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "base/array.h"
 #include "base/search.h"
 

@@ -51,7 +51,8 @@ static const struct gt_option options[] = {
 	OPT_CHOICE(
 		"by", 0, struct args, by, "WHAT", by_words,
 		"Group kernels by name (default), base, shape, stream, family, origin or range, NVTX "
-		"ranges by path (default), name or domain"),
+		"ranges by path (default), name or domain, operations of PyTorch by name (default) or "
+		"shape"),
 	OPT_FLAG("each", 0, struct args, each,
                  "Figures of one NVTX range, with their spread: reports ranges and kernels"),
 	OPT_LIST("set", 0, struct args, settings, "NAME=VALUE",

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "cli/run/bundle_edit.h"
 #include "model/trace.h"
 #include "model/work/timed.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "base/array.h"
 #include "cli/run/bundle_edit.h"
 #include "cli/run/sequence.h"

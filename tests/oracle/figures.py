@@ -1089,6 +1089,8 @@ def step_groups(view):
     numbers = [number for number in chosen_ranges(view) if world.ranges[number]["end"] and
                (view.ranges_chosen is None or number in view.ranges_chosen)]
     least_count = 5 if view.ranges_chosen is None else 1
+    if view.ranges_chosen is None:
+        numbers = [number for number in numbers if world.is_of_program(number)]
     paths = {path: rows for path, rows in grouped(numbers, world.path).items() if len(rows) >= least_count}
     took = {path: sum(world.ranges[number]["end"] - world.ranges[number]["begin"] for number in rows) for path, rows in paths.items()}
     longest = [path for path in took if took[path] == max(took.values())]
@@ -1163,8 +1165,73 @@ def steps(view):
     return rows
 
 
+# Report startup
+
+STARTUP_PARTS = (("loading code", ()), ("making graphs", ("cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiate")),
+                 ("allocating memory", ("cudaMalloc", "cudaFree", "cudaHostAlloc")),
+                 ("copying and filling", ("cudaMemcpy", "cudaMemset")), ("launching", ("cuLaunchKernel", "cuGraphLaunch")),
+                 ("other CUDA calls", ("cudaEventRecord", "cudaStreamWaitEvent")), ("waiting for a GPU", ("",)))
+
+
+def startup_ends(view):
+    """By process: when its start-up ends, its walls of steps, their median and the number of the steady one; None: not worked
+    out here."""
+    found = step_groups(view)
+    if found is None or view.filters:
+        return None
+    world, ends = view.world, {}
+    for process in view.processes:
+        steps = found[1].get(process, [])
+        walls = [world.ranges[number]["end"] - world.ranges[number]["begin"] for number in steps]
+        kernels = [row["begin"] for row in of_kind(world.work.values(), "kernel")
+                   if not row["is_unfinished"] and world.streams[row["stream"]]["process"] == process]
+        middle = math.floor(median(walls)) if walls else None
+        steady = next((place for place, wall in enumerate(walls) if wall - middle <= middle // 5), len(walls) - 1) if walls else None
+        begin = world.ranges[steps[steady]]["begin"] if steps else min(kernels, default=world.processes[process]["last"])
+        ends[process] = begin, walls, middle, steady
+    return found[0], ends
+
+
+def startups(view):
+    found = startup_ends(view)
+    if found is None:
+        return None
+    return [{"startup_ns": end - view.world.processes[process]["begin"], "before_ns": None, "steps": steady,
+             "first_step_ns": walls[0] if walls else None, "median_ns": middle, "process": view.world.process_name(process)}
+            for process, (end, walls, middle, steady) in found[1].items()]
+
+
+def startup_parts(view):
+    found = startup_ends(view)
+    if found is None:
+        return None
+    world, rows = view.world, []
+    for process, (end, _, _, _) in found[1].items():
+        begin = world.processes[process]["begin"]
+        calls = sorted((call for call in world.calls.values()
+                        if world.threads[call["thread"]]["process"] == process and call["begin"] < end),
+                       key=lambda call: (call["begin"], call["id"]))
+        parts = {"making contexts": calls[:1]}
+        for call in calls[1:]:
+            part = next(part for part, names in STARTUP_PARTS if any(call["function"].startswith(name) for name in names) and
+                        (part != "waiting for a GPU" or "Synchronize" in call["function"]))
+            parts.setdefault(part, []).append(call)
+        left = [(begin, end)]
+        for part in ("making contexts", *(part for part, _ in STARTUP_PARTS)):
+            there = spans.both(left, spans.united((call["begin"], call["end"] or end) for call in parts.get(part, [])))
+            left = spans.without(left, there)
+            rows.append((process, part, spans.length(there), len(parts.get(part, []))))
+        first = [(begin, calls[0]["begin"])] if calls else []
+        rows.append((process, "from cuInit to its first recorded call", spans.length(spans.both(left, first)), None))
+        rows.append((process, "in no CUDA call", spans.length(spans.without(left, first)), None))
+    return [{"wall_ns": wall, "share_percent": percent(wall, found[1][process][0] - world.processes[process]["begin"]), "calls": count,
+             "part": part, "process": world.process_name(process)} for process, part, wall, count in rows if wall]
+
+
 # (report, table): the function, and the columns that tell its rows apart
 TABLES = {
+    ("startup", "startup"): (startups, ("process",)),
+    ("startup", "parts"): (startup_parts, ("part", "process")),
     ("summary", "recording"): (recording, ()),
     ("summary", "devices"): (summary_devices, ("device",)),
     ("summary", "top_kernels"): (top_kernels, ("kernel",)),

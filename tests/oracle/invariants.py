@@ -174,7 +174,7 @@ def gains(said):
 # Columns whose figures of a window and of the rest add up to those of the whole, and reports where they need not
 PIECES = {"calls", "total_ns", "bytes", "kernels", "copies", "copied_bytes", "fills", "own_ns", "launches", "allocations",
           "allocated_bytes", "frees", "errors", "busy_ns", "copy_ns", "active_ns", "blocked_ns", "marks", "records"}
-WHOLE = {"critical-path", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth", "memory", "waited_on", "avoidable",
+WHOLE = {"critical-path", "startup", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth", "memory", "waited_on", "avoidable",
          "dependencies", "replayable", "gap_sizes"}
 
 

@@ -6,6 +6,7 @@
 #include "analysis/memory/peaks.h"
 #include "analysis/time/covered.h"
 #include "base/sums.h"
+#include "model/naming/operations.h"
 #include "model/ranges/projection.h"
 #include "model/ranges/quiet.h"
 #include "model/whole.h"
@@ -48,6 +49,33 @@ static struct path_total *count_paths(const struct gt_steps *steps)
 	return totals;
 }
 
+static struct gt_operation operation_of(const struct gt_ranges *ranges, gt_id path)
+{
+	const struct gt_range_name *name = &ranges->names.rows[ranges->paths.rows[path].name];
+
+	return gt_operation_of(gt_trace_text(ranges->trace, name->domain),
+	                       gt_trace_text(ranges->trace, name->text));
+}
+
+/*
+ * Parts of models, operations of PyTorch and instructions of XLA repeat in a step. A whole model,
+ * an optimizer or a module of XLA may be one.
+ */
+static bool is_inside_step(const struct gt_ranges *ranges, gt_id path)
+{
+	const struct gt_operation operation = operation_of(ranges, path);
+
+	if (operation.kind != GT_OPERATION_MODULE)
+		return operation.kind == GT_OPERATION_OP || operation.kind == GT_OPERATION_HLO;
+	if (operation.direction == GT_DIRECTION_BACKWARD)
+		return true;
+	for (gt_id outer = ranges->paths.rows[path].outer; outer != GT_NONE;
+	     outer = ranges->paths.rows[outer].outer)
+		if (operation_of(ranges, outer).kind != GT_OPERATION_NONE)
+			return true;
+	return false;
+}
+
 static gt_id find_path(const struct gt_steps *steps)
 {
 	const uint64_t least = steps->was_chosen ? 1 : GT_STEPS_LEAST;
@@ -57,6 +85,7 @@ static gt_id find_path(const struct gt_steps *steps)
 	/* Outer paths come first: of equal ones they are the steps. */
 	for (gt_id i = 0; i < steps->ranges.paths.count; i++)
 		if (totals[i].count >= least &&
+		    (steps->was_chosen || !is_inside_step(&steps->ranges, i)) &&
 		    (found == GT_NONE || totals[i].wall_ns > totals[found].wall_ns))
 			found = i;
 	gt_array_free(totals);

@@ -15,9 +15,9 @@
 /*
  * Steps of a program: the ranges of a path that repeats, as a training step or a request. Where
  * --range chooses ranges, it is a path of these. Else it is one with at least GT_STEPS_LEAST ranges
- * that ended. The path whose ranges took most time together is taken. Ranges without an end are no
- * steps. Names that differ in numbers alone, as "step 1" and "step 2", are one name where else
- * nothing repeats.
+ * that ended, but no part of a model, operation of PyTorch or instruction of XLA. The path whose
+ * ranges took most time together is taken. Ranges without an end are no steps. Names that differ in
+ * numbers alone, as "step 1" and "step 2", are one name where else nothing repeats.
  *
  * Busy and quiet time are parts of the step's own time; gpu_ns is summed over GPUs.
  */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "analysis/figures.h"
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 #include "base/array.h"
 
 static const struct gt_heading range_headings[] = {

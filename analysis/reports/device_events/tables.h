@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 #include "analysis/device_events/phases.h"
-#include "analysis/groups.h"
 #include "analysis/result.h"
+#include "analysis/statistics/groups.h"
 #include "model/trace.h"
 #include "model/view/view.h"
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/groups.h"
 #include "analysis/kernels/groups.h"
 #include "analysis/kernels/launch_uses.h"
+#include "analysis/statistics/groups.h"
 #include "analysis/time/throttles.h"
 #include "model/naming/first_launches.h"
 #include "model/trace.h"

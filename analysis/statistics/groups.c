@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/groups.h"
+#include "analysis/statistics/groups.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_SPREAD_H
-#define GT_ANALYSIS_SPREAD_H
+#ifndef GT_ANALYSIS_STATISTICS_SPREAD_H
+#define GT_ANALYSIS_STATISTICS_SPREAD_H
 
 #include <stddef.h>
 #include <stdint.h>

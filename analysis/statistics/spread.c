@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/groups.h"
+#include "analysis/statistics/groups.h"
 
 static int ascending(const void *a, const void *b)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/spread.h"
+#include "analysis/statistics/spread.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/groups.h"
+#include "analysis/statistics/groups.h"
 #include "model/index.h"
 #include "support/check.h"
 
