@@ -30,7 +30,9 @@ enum gt_compression {
 /* How to write; zero-initialised means the defaults. */
 struct gt_export_options {
 	enum gt_compression compression;
-	bool without_calls; /* leave out API calls; waits and failed calls stay */
+	bool without_calls;  /* leave out API calls; waits and failed calls stay */
+	const char *opening; /* how viewers are to open it, kept in the file where the format can;
+	                        NULL: nothing is said */
 };
 
 /* Counts of what was written, for users and for tests that compare them with an importer's. */

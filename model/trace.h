@@ -214,6 +214,19 @@ uint64_t gt_trace_clock_bound(const struct gt_trace *trace);
 /* The number people know a GPU by: its machine's where that is known, else its process's. */
 int64_t gt_device_number(const struct gt_device *device);
 
+/*
+ * When the kernel started the process, in nanoseconds of the boot-time clock and in steps of 10 ms
+ * (USER_HZ is 100 on all machines that CUDA runs on); 0: not known.
+ */
+static inline gt_time gt_process_started_ns(const struct gt_process *process)
+{
+	enum { TICK_NS = 10000000 };
+
+	return process->started_ticks < INT64_MAX / TICK_NS
+	               ? (gt_time)process->started_ticks * TICK_NS
+	               : 0;
+}
+
 /* GT_NONE when there is no such row. */
 gt_id gt_trace_stream_process(const struct gt_trace *trace, gt_id stream);
 gt_id gt_trace_thread_process(const struct gt_trace *trace, gt_id thread);

@@ -13,9 +13,6 @@
 #include "model/whole.h"
 #include "model/work/timed.h"
 
-/* Of /proc/PID/stat: USER_HZ, which is 100 on all machines that CUDA runs on. */
-#define TICK_NS 10000000
-
 /* A steady step takes at most this part of the median more than it. */
 enum { STEADY_PART = 5 };
 
@@ -54,12 +51,12 @@ static void add_processes(struct work *work)
 {
 	gt_array_each(const struct gt_process, process, &work->trace->processes) {
 		struct gt_startup *row = gt_array_push(&work->startups->rows);
-		const uint64_t ticks = process->started_ticks;
-		const bool known = ticks > 0 && ticks <= (uint64_t)process->start_ns / TICK_NS;
+		const gt_time started_ns = gt_process_started_ns(process);
+		const bool known = started_ns > 0 && started_ns <= process->start_ns;
 
 		*row = (struct gt_startup){
 			.process = (gt_id)(process - work->trace->processes.rows),
-			.start_ns = known ? (gt_time)ticks * TICK_NS : process->start_ns,
+			.start_ns = known ? started_ns : process->start_ns,
 			.start_known = known,
 			.until_ns = process->end_ns,
 			.until = GT_STARTUP_END,

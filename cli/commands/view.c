@@ -29,6 +29,7 @@
 #include "cli/recording/recording.h"
 #include "cli/view/address.h"
 #include "cli/view/browser.h"
+#include "cli/view/opening.h"
 #include "cli/view/page.h"
 #include "cli/view/port.h"
 #include "cli/view/serve.h"
@@ -76,6 +77,7 @@ struct view {
 	char *name; /* of the trace, as the UI is told */
 	int trace;
 	uint64_t trace_bytes;
+	struct gt_opening opening;
 	bool is_file;  /* it was given as one, and is not made of a recording */
 	char *origin;  /* of the UI's address; NULL for a folder */
 	int ui_folder; /* -1: the UI has an address */
@@ -276,6 +278,7 @@ static int use_trace(struct view *view, const char *path, struct gt_error *err)
 /* The trace as an open file: itself, or what a recording becomes. */
 static int open_trace(struct view *view, const char *path, struct gt_error *err)
 {
+	char opening[GT_OPENING_BYTES];
 	struct stat status;
 	int result;
 
@@ -294,6 +297,8 @@ static int open_trace(struct view *view, const char *path, struct gt_error *err)
 	if (fstat(view->trace, &status) < 0)
 		return gt_fail(err, errno, "cannot read %s: %s", path, gt_errno_text(errno));
 	view->trace_bytes = (uint64_t)status.st_size;
+	if (gt_perfetto_read_opening(view->trace, opening))
+		(void)gt_opening_read(&view->opening, opening);
 	return 0;
 }
 
@@ -338,7 +343,7 @@ static void say_elsewhere(const struct view *view)
 
 	if (view->ui_folder >= 0)
 		return;
-	address = gt_address_make(ui, NULL);
+	address = gt_address_make(ui, NULL, &view->opening);
 	gt_say("to look at the file without gputrace, drop it into %s", address);
 	free(address);
 }
@@ -385,7 +390,8 @@ static int serve(struct view *view, struct gt_error *err)
 	start_address(view, start, sizeof(start));
 	snprintf(trace, sizeof(trace), "%s%s", start, name);
 	snprintf(own, sizeof(own), "%sui/", start);
-	address = gt_address_make(view->ui_folder >= 0 ? own : named, leads ? trace : NULL);
+	address = gt_address_make(view->ui_folder >= 0 ? own : named, leads ? trace : NULL,
+	                          &view->opening);
 	if (leads) {
 		serving.location = address;
 	} else {

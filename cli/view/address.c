@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,9 +13,11 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "cli/view/opening.h"
 #include "cli/view/startup_commands.h"
 
-#define PLUGINS "com.meta.GpuCompute,dev.perfetto.GpuByProcess"
+#define PLUGINS    "com.meta.GpuCompute"
+#define BY_PROCESS ",dev.perfetto.GpuByProcess"
 
 /* Characters that stand for themselves in a path (RFC 3986). */
 #define PLAIN "-._~"
@@ -58,13 +61,55 @@ char *gt_address_encode(const char *text)
 	return encode(text, PLAIN, false);
 }
 
+/* A regular expression for the tracks that stay in view. Returns false where there are none. */
+static bool name_pins(const struct gt_opening *opening, char *text, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < opening->stream_count; i++)
+		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32,
+		                         i ? "|" : "^Stream (", opening->streams[i]);
+	if (used)
+		used += (size_t)snprintf(text + used, size - used, ")( |$)");
+	if (opening->busy)
+		used += (size_t)snprintf(text + used, size - used, "%s^GPU (busy|\\d+ idle)$",
+		                         used ? "|" : "");
+	if (opening->path)
+		used += (size_t)snprintf(text + used, size - used, "%s^(Steps|Critical path)$",
+		                         used ? "|" : "");
+	return used > 0;
+}
+
+/* The tracks of this very trace, in place of all that may be one. */
+static void choose_pins(json_t *commands, const struct gt_opening *opening)
+{
+	char pins[128];
+
+	for (size_t i = 0; i < json_array_size(commands); i++) {
+		json_t *command = json_array_get(commands, i);
+		const char *id = json_string_value(json_object_get(command, "id"));
+
+		if (!id || strcmp(id, "dev.perfetto.PinTracksByRegex") != 0)
+			continue;
+		if (name_pins(opening, pins, sizeof(pins)))
+			json_array_set_new(json_object_get(command, "args"), 0, json_string(pins));
+		else
+			json_array_remove(commands, i);
+		return;
+	}
+}
+
 /* The commands without the blanks that make them readable, as a value of an address. */
-static char *startup_commands(void)
+static char *startup_commands(const struct gt_opening *opening)
 {
 	json_t *commands = json_loads(gt_startup_commands, 0, NULL);
-	char *text = json_dumps(commands, JSON_COMPACT);
-	char *encoded = encode(text ? text : "[]", PLAIN_IN_VALUE, true);
+	char *encoded;
+	char *text;
 
+	if (opening)
+		choose_pins(commands, opening);
+	text = json_dumps(commands, JSON_COMPACT);
+	encoded = encode(text ? text : "[]", PLAIN_IN_VALUE, true);
 	free(text);
 	json_decref(commands);
 	return encoded;
@@ -79,14 +124,22 @@ static bool needs_slash(const char *ui)
 	       (length < 5 || strcmp(ui + length - 5, ".html") != 0);
 }
 
-char *gt_address_make(const char *ui, const char *trace)
+char *gt_address_make(const char *ui, const char *trace, const struct gt_opening *opening)
 {
-	char *commands = startup_commands();
+	const struct gt_opening *known = opening && opening->known ? opening : NULL;
+	char *commands = startup_commands(known);
 	char *fetched = encode(trace ? trace : "", PLAIN_IN_VALUE, true);
+	char stretch[80] = "";
 	char *address = NULL;
-	const int length = asprintf(&address, "%s%s#!/?%s%s%sstartupCommands=%s&enablePlugins=%s",
-	                            ui, needs_slash(ui) ? "/" : "", trace ? "url=" : "", fetched,
-	                            trace ? "&" : "", commands, PLUGINS);
+	int length;
+
+	if (known && known->end_ns > 0)
+		snprintf(stretch, sizeof(stretch), "visStart=%" PRId64 "&visEnd=%" PRId64 "&",
+		         known->start_ns, known->end_ns);
+	length =
+		asprintf(&address, "%s%s#!/?%s%s%s%sstartupCommands=%s&enablePlugins=%s%s", ui,
+	                 needs_slash(ui) ? "/" : "", trace ? "url=" : "", fetched, trace ? "&" : "",
+	                 stretch, commands, PLUGINS, known && !known->shared ? "" : BY_PROCESS);
 
 	free(fetched);
 	free(commands);

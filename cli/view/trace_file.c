@@ -8,6 +8,7 @@
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "cli/view/address.h"
+#include "cli/view/opening.h"
 #include "cli/view/serve.h"
 
 int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *view,
@@ -16,8 +17,15 @@ int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *
 {
 	const struct gt_target target = {gt_progress_sink(progress, gt_file_sink(file->file)),
 	                                 file->path};
-	const int result = file->exporter->write(view, &file->how, &target, counts, err);
+	struct gt_export_options how = file->how;
+	struct gt_opening opening;
+	char text[GT_OPENING_BYTES];
+	int result;
 
+	gt_opening_init(&opening, view);
+	gt_opening_write(&opening, text);
+	how.opening = text;
+	result = file->exporter->write(view, &how, &target, counts, err);
 	/* An exporter does not know what the file will be called. */
 	if (result < 0)
 		return gt_fail(err, -result, "cannot write %s: %s", file->name,
@@ -28,7 +36,7 @@ int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *
 void gt_trace_file_say(const char *path, const struct gt_exporter *exporter, bool at_length)
 {
 	/* Commands that unfold tracks are for our own traces. */
-	char *address = gt_address_make(GT_ADDRESS_UI, NULL);
+	char *address = gt_address_make(GT_ADDRESS_UI, NULL, NULL);
 	const char *link = exporter->readers ? GT_ADDRESS_UI : address;
 
 	if (gt_serve_check(NULL) == 0)

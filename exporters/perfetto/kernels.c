@@ -152,6 +152,13 @@ static void add_size_args(struct gt_args *args, const struct gt_launch_shape *sh
 	}
 }
 
+/* Kernels of a family have one colour; those of none have it by their name. */
+static const char *colour_of(const struct gt_trace *trace, const struct gt_launch_shape *shape)
+{
+	return shape->family == GT_FAMILY_other ? gt_shape_text(trace, shape, GT_NAMES_SHORT)
+	                                        : gt_family_name(shape->family);
+}
+
 /* Arguments that the name tells. */
 static void add_name_args(struct gt_args *args, const struct gt_trace *trace,
                           const struct gt_launch_shape *shape)
@@ -159,6 +166,7 @@ static void add_name_args(struct gt_args *args, const struct gt_trace *trace,
 	const char *tile = gt_trace_text(trace, shape->tile);
 
 	gt_args_add_text(args, GT_ARG_FAMILY, gt_family_name(shape->family));
+	gt_args_add_text(args, GT_ARG_COLOUR, colour_of(trace, shape));
 	if (shape->origin != GT_ORIGIN_unknown)
 		gt_args_add_text(args, GT_ARG_ORIGIN, gt_origin_name(shape->origin));
 	if (*tile)
@@ -237,9 +245,9 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	write_source(kernels, placed, shape, source, sizeof(source));
 	if (*source)
 		gt_args_add_text(&args, GT_ARG_SOURCE, source);
-	add_size_args(&args, shape);
 	add_name_args(&args, trace, shape);
 	add_occupancy_args(&args, trace, placed, shape);
+	add_size_args(&args, shape);
 	gt_args_add_text(&args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
 	gt_args_add_int(&args, GT_ARG_PROCESS_ID, process->pid);
 	gt_args_add_int(&args, GT_ARG_DEVICE, device->ordinal);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exporters/perfetto/writer.h"
 
+#include "exporters/perfetto/opening.h"
+
 void gt_perfetto_start(struct gt_perfetto *perfetto, struct gt_sequence *sequence,
                        uint64_t track_uuid)
 {
@@ -32,6 +34,8 @@ void gt_perfetto_write(struct gt_perfetto *perfetto, const struct gt_export_opti
 	gt_names_init(&perfetto->names, perfetto->trace);
 	gt_perfetto_start(perfetto, &perfetto->descriptions, 0);
 	gt_perfetto_write_first_clock(perfetto);
+	if (options->opening)
+		gt_perfetto_write_opening(perfetto, options->opening);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		parts[i](perfetto);
 	gt_perfetto_write_last_clock(perfetto);

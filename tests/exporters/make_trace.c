@@ -307,9 +307,9 @@ static void make_copies(struct gt_trace *trace, struct facts *facts)
 static void make_load(struct gt_trace *trace, struct facts *facts)
 {
 	static const struct value_fact values[] = {
-		{"GPU busy", 29000, "0"},           {"GPU busy", 30000, "100"},
+		{"GPU busy", 29000, "0"},           {"GPU busy", 30400, "100"},
 		{"GPU busy", 69000, "100"},         {"GPU busy", 70000, "0"},
-		{"launches in flight", 11000, "1"}, {"launches in flight", 12000, "1.8"},
+		{"launches in flight", 11000, "1"}, {"launches in flight", 12400, "1.8"},
 		{"launches in flight", 29000, "2"}, {"launches in flight", 31000, "1"},
 		{"launches in flight", 41000, "0"},
 	};
@@ -321,7 +321,7 @@ static void make_load(struct gt_trace *trace, struct facts *facts)
 	sample_call(trace, 0, "cudaLaunchKernel", SAMPLE_START + 12500, SAMPLE_START + 13000);
 	sample_kernel(trace, 0, 0, 0, SAMPLE_START + 30000, SAMPLE_START + 70000);
 	sample_kernel(trace, stream, 0, 1, SAMPLE_START + 40000, SAMPLE_START + 50000);
-	trace->end_ns = SAMPLE_START + 100000 - 1; /* 50 stretches of 2 us */
+	trace->end_ns = SAMPLE_START + 100000 - 1; /* a hundred stretches of 600 ns of work */
 	facts->kernels = 2;
 	facts->first_ns = SAMPLE_START + 10000;
 	facts->last_ns = SAMPLE_START + 70000;

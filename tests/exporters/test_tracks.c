@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits),
- * Covers PART(overheads), Covers PART(ranges), Covers PART(modules), Covers PART(critical_path):
- * slices on tracks of the host.
+ * Covers PART(overheads), Covers PART(ranges), Covers PART(modules), Covers PART(critical_path),
+ * Covers PART(idle), Covers PART(steps): slices on tracks of the host.
  */
 #include "support/check.h"
 
@@ -381,9 +381,17 @@ static void make_threads(struct gt_trace *trace)
 	sample_finish(trace, SAMPLE_START + 5000);
 }
 
-/* The path goes through both threads: what each did is a slice for itself. */
+/* The path goes through both threads: each call is a slice for itself. */
 Test(critical_path, keeps_what_two_threads_did_apart)
 {
+	static const struct {
+		const char *name;
+		gt_time start_ns;
+	} expected[] = {{"cudaMalloc", 100},
+	                {"host", 200},
+	                {"cudaMalloc", 300},
+	                {"host", 400},
+	                {"launch latency", 450}};
 	struct gt_trace trace;
 	struct slices slices;
 	struct file file;
@@ -392,17 +400,91 @@ Test(critical_path, keeps_what_two_threads_did_apart)
 	make_threads(&trace);
 	file = export(&trace, true);
 	slices = read_all_slices(&file);
-	for (unsigned i = 0; i < slices.count; i++) {
+	for (unsigned i = 0; i < slices.count && found < GT_COUNT_OF(expected); i++) {
 		const struct slice *slice = &slices.rows[i];
 
-		if (strcmp(slice->category, "path") != 0 || strcmp(slice->name, "host") != 0)
+		if (strcmp(slice->category, "path") != 0)
 			continue;
-		cr_expect(lt(uint, found, 2));
-		cr_expect(slice->start_ns == (found ? 200 : 100), "%lld",
-		          (long long)slice->start_ns);
+		expect_text(slice->name, expected[found].name);
+		cr_expect(eq(i64, slice->start_ns, expected[found].start_ns));
 		found++;
 	}
-	cr_expect(eq(uint, found, 2));
+	cr_expect(eq(uint, found, GT_COUNT_OF(expected)));
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* The slices of a category, in order. */
+static void expect_slices(const struct slices *slices, const char *category, const char *track,
+                          const struct slice *expected, unsigned count)
+{
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < slices->count; i++) {
+		const struct slice *slice = &slices->rows[i];
+
+		if (strcmp(slice->category, category) != 0)
+			continue;
+		cr_assert(lt(uint, found, count), "%s at %lld", slice->name,
+		          (long long)slice->start_ns);
+		expect_text(slice->track, track);
+		expect_text(slice->name, expected[found].name);
+		cr_expect(eq(i64, slice->start_ns, expected[found].start_ns));
+		cr_expect(eq(i64, slice->end_ns, expected[found].end_ns));
+		found++;
+	}
+	cr_expect(eq(uint, found, count));
+}
+
+/* A gap for which a call stands, one too short to be shown, and one with hardly a call. */
+Test(idle, has_the_cause_of_each_gap)
+{
+	static const struct slice expected[] = {
+		{.name = "cudaMalloc", .start_ns = 2000, .end_ns = 102000},
+		{.name = "mostly no CUDA call", .start_ns = 113000, .end_ns = 200000},
+	};
+	static const gt_time starts[] = {1000, 102000, 112000, 200000};
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_threads(&trace);
+	trace.kernels.count = trace.api_calls.count = 0;
+	for (size_t i = 0; i < GT_COUNT_OF(starts); i++) {
+		if (i == 1)
+			(void)add_call(&trace, "cudaMalloc", 3000, 100000);
+		sample_kernel(&trace, 0, 0,
+		              add_call(&trace, "cudaLaunchKernel", starts[i] - 500,
+		                       starts[i] - 400),
+		              SAMPLE_START + starts[i], SAMPLE_START + starts[i] + 1000);
+	}
+	sample_finish(&trace, SAMPLE_START + 300000);
+	file = export(&trace, true);
+	slices = read_all_slices(&file);
+	expect_slices(&slices, "idle", "GPU 0 idle", expected, GT_COUNT_OF(expected));
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(steps, are_numbered_on_a_track_of_their_own)
+{
+	struct slice expected[5] = {0};
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_threads(&trace);
+	for (gt_time i = 0; i < 5; i++) {
+		sample_range(&trace, 0, GT_NONE, "train", SAMPLE_START + 1000 * (i + 1),
+		             SAMPLE_START + 1000 * (i + 1) + 500 + i);
+		snprintf(expected[i].name, sizeof(expected[i].name), "step %d", (int)i + 1);
+		expected[i].start_ns = 1000 * (i + 1);
+		expected[i].end_ns = 1000 * (i + 1) + 500 + i;
+	}
+	sample_finish(&trace, SAMPLE_START + 10000);
+	file = export(&trace, true);
+	slices = read_all_slices(&file);
+	expect_slices(&slices, "step", "Steps", expected, 5);
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

@@ -93,7 +93,7 @@ none('copies, fills and graphs without bytes, device or stream', `
   select s.id from gpu_slice s where not (${kernel}) and
     (${arg('bytes')} is null and ${arg('kind')} <> 'graph' or ${arg('device')} is null or ${arg('stream')} is null)`);
 none('GPU slices with an argument that fails in the viewer', `
-  select s.id from gpu_slice s where ${arg('correlation_id')} is not null`);
+  select s.id from gpu_slice s where typeof(${arg('correlation_id')}) not in ('text', 'null')`);
 none('GPU slices of no length', 'select s.id from gpu_slice s where s.dur < 1');
 none('process ids with several processes', `
   select pid from process where pid != 0 group by pid having count(*) > 1`);

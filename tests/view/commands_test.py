@@ -23,16 +23,21 @@ QUERY = HERE.parent / "importer" / "query.mjs"
 COMMANDS = json.loads((HERE.parents[1] / "viewer-assets" / "startup-commands.json").read_text())
 
 # Names of groups in the UI itself (v55.3 to v58.2): plugins dev.perfetto.Gpu and dev.perfetto.GpuByProcess.
-NAMES_OF_THE_UI = ["GPU", "Hardware Queues", "Counters", "CUDA", "GPU 0", "Device #0", "Context #1"]
-# Groups of the hardware counters that run --counters samples, of which no recording here has any.
-SAMPLED = re.findall(r'^COUNTER\(\w+, "[^"]*", \w+, \w+, "([^"]+)"',
-                     (HERE.parents[1] / "format" / "kinds" / "pm_counters.def").read_text(), re.MULTILINE)
+NAMES_OF_THE_UI = ["GPU", "Hardware Queues", "CUDA", "GPU 0", "Device #0", "Context #1"]
+# Lines over time would push the streams off the screen.
+CLOSED_AT_FIRST = ["Counters", "Copies", "Load", "Telemetry", "System"]
 # Contents of a trace, by the name that the UI shows.
 NAMES = {
     "processes": "select name || ' ' || pid as name from process where pid > 0",
-    "groups": "select distinct name from gpu_counter_group where name is not null",
+    "tracks": "select distinct name from track where name is not null",
     "queues": "select distinct name from gpu_track where type = 'gpu_render_stage'",
 }
+# Findings of reports that have tracks.
+FINDINGS = {
+    "idle": "select dur, name from slice where category = 'idle'",
+    "steps": "select dur, name from slice where category = 'step'",
+}
+GAP_SHORT_NS, GAPS_MOST = 20000, 20000 # exporters/perfetto/parts/idle.c
 # Groups of other traces, when one is merged with them, that may be long.
 CLOSED = ["Scheduler", "Kernel threads", "CPU Frequency"]
 
@@ -78,17 +83,27 @@ class Commands(unittest.TestCase):
     def setUpClass(cls):
         cls.table = argument("RunQueryAndShowTab", 0)
         cls.opened = re.compile(argument("ExpandTracksByRegex", 0))
+        cls.pinned = re.compile(argument("PinTracksByRegex", 0))
         recordings = sorted(GOLDEN.glob("*.gputrace"))
-        cls.answers = {recording: ask(recording, NAMES | {"table": cls.table}) for recording in recordings}
+        cls.answers = {recording: ask(recording, NAMES | FINDINGS | {"table": cls.table}) for recording in recordings}
 
     def names(self, kind):
         return {row["name"] for answer in self.answers.values() for row in answer[kind]}
 
-    def test_processes_and_groups_of_counters_are_opened(self):
-        for kind in ("processes", "groups"):
-            self.assertTrue(self.names(kind), kind)
-            for name in self.names(kind):
-                self.assertRegex(name, self.opened)
+    def test_processes_are_opened(self):
+        self.assertTrue(self.names("processes"))
+        for name in self.names("processes"):
+            self.assertRegex(name, self.opened)
+
+    def test_lines_over_time_stay_closed(self):
+        for name in CLOSED_AT_FIRST:
+            self.assertNotRegex(name, self.opened)
+
+    def test_streams_the_path_and_idle_time_are_kept_in_view(self):
+        pinned = {name for name in self.names("tracks") if self.pinned.search(name)}
+        for name in ("Stream 7", "GPU busy", "GPU 0 idle", "Steps", "Critical path"):
+            self.assertIn(name, pinned)
+        self.assertFalse([name for name in pinned if "range" in name or "memory" in name])
 
     def test_streams_are_opened_where_they_have_lanes(self):
         for name in self.names("queues"):
@@ -104,7 +119,7 @@ class Commands(unittest.TestCase):
 
     def test_nothing_is_opened_in_vain(self):
         """Each part of the expression is for a name that there is, so that the address has no dead weight."""
-        names = NAMES_OF_THE_UI + SAMPLED + [name for kind in NAMES for name in self.names(kind)]
+        names = NAMES_OF_THE_UI + [name for kind in NAMES for name in self.names(kind)]
         for part in self.opened.pattern.split("|"):
             self.assertTrue(any(re.search(part, name) for name in names), part)
 
@@ -117,13 +132,32 @@ class Commands(unittest.TestCase):
                 self.assertEqual(shown, said)
                 self.assertTrue(all(row["name"] for row in answer["table"]))
 
+    def test_idle_time_is_that_of_the_report_gaps(self):
+        self.assertTrue(any(answer["idle"] for answer in self.answers.values()))
+        for recording, answer in self.answers.items():
+            with self.subTest(recording.name):
+                summary, gaps = reports_of(recording, "summary", "gaps", "--limit", "1000000")
+                lasts_ns = summary["recording"][0]["duration_ns"]
+                least_ns = max(GAP_SHORT_NS, lasts_ns // GAPS_MOST)
+                said = sorted((row["duration_ns"], row["host_call"] or "not known why")
+                              for row in gaps["largest_gaps"] if row["duration_ns"] >= least_ns)
+                self.assertEqual(sorted((row["dur"], row["name"]) for row in answer["idle"]), said)
+
+    def test_steps_are_those_of_the_report(self):
+        self.assertTrue(any(answer["steps"] for answer in self.answers.values()))
+        for recording, answer in self.answers.items():
+            with self.subTest(recording.name):
+                steps, _ = reports_of(recording, "steps", "summary", "--limit", "1000000")
+                self.assertEqual(sorted((row["dur"], row["name"]) for row in answer["steps"]),
+                                 sorted((row["wall_ns"], f"step {row['step']}") for row in steps["each_step"]))
+
     def test_the_table_begins_with_what_took_longest(self):
         for answer in self.answers.values():
             times = [row["ms"] for row in answer["table"]]
             self.assertEqual(times, sorted(times, reverse=True))
 
     def test_the_ui_takes_these_commands_from_an_address(self):
-        allowed = {"dev.perfetto.ExpandTracksByRegex", "dev.perfetto.RunQueryAndShowTab"}
+        allowed = {"dev.perfetto.ExpandTracksByRegex", "dev.perfetto.PinTracksByRegex", "dev.perfetto.RunQueryAndShowTab"}
         self.assertEqual({command["id"] for command in COMMANDS}, allowed)
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gputrace view as a browser sees it, byte by byte: http_test.py GPUTRACE [TEST...]"""
 import http.client
+import json
 import os
 import pathlib
 import pty
@@ -283,6 +284,32 @@ class Folders(Folder):
             self.assertEqual(view.get("ui/v1/bundle.js")[1], b"go()")
             self.assertEqual(view.get(NAME, Origin="https://ui.perfetto.dev")[0].status, 403)
             self.assertEqual(view.interrupt(), -signal.SIGINT)
+
+
+class Opening(Folder):
+    """How the UI opens a trace: where its work is, with the streams that have most of it in view."""
+
+    def location(self, file):
+        with view_on_ui_port(GPUTRACE, file) as view:
+            return urllib.parse.parse_qs(view.get("")[0].headers["Location"].split("#!/?")[1])
+
+    def test_a_recording_and_its_trace_open_alike(self):
+        recording, trace = GOLDEN / "h200-steps.gputrace", self.folder / "steps.perfetto"
+        subprocess.run([GPUTRACE, "export", "--quiet", "-o", trace, recording], check=True)
+        by_recording, by_trace = self.location(recording), self.location(trace)
+        self.assertEqual(set(by_trace), {"url", "visStart", "visEnd", "startupCommands", "enablePlugins"})
+        self.assertEqual(by_trace["enablePlugins"], ["com.meta.GpuCompute"])
+        for name in set(by_trace) - {"url"}:
+            self.assertEqual(by_recording[name], by_trace[name], name)
+        steps = json.loads(subprocess.run([GPUTRACE, "report", recording, "steps", "--json"], check=True, capture_output=True,
+                                          text=True).stdout)["each_step"]
+        lasts = int(by_trace["visEnd"][0]) - int(by_trace["visStart"][0])
+        self.assertTrue(any(step["wall_ns"] * 1.24 < lasts < step["wall_ns"] * 1.26 for step in steps), lasts)
+
+    def test_processes_that_share_a_gpu_have_tracks_of_their_own(self):
+        shown = self.location(GOLDEN / "h100-workers.gputrace")
+        self.assertEqual(shown["enablePlugins"], ["com.meta.GpuCompute,dev.perfetto.GpuByProcess"])
+        self.assertNotIn("Stream", shown["startupCommands"][0].split("ExpandTracks")[0])
 
 
 class Ends(Folder):

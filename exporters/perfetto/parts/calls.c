@@ -4,12 +4,12 @@
 #include "base/array.h"
 #include "exporters/perfetto/annotations.h"
 #include "exporters/perfetto/links.h"
-#include "exporters/perfetto/memory_calls.h"
 #include "exporters/perfetto/range_slices.h"
 #include "exporters/perfetto/results.h"
 #include "exporters/perfetto/syncs.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
+#include "model/names.h"
 #include "model/ranges/nesting.h"
 
 /* API calls on their threads, in the NVTX ranges that they were made in. */
@@ -24,7 +24,12 @@ struct calls {
 	struct gt_results results;
 };
 
-enum { NAME_SIZE = 256, PROFILED_ANNOTATIONS = 1 };
+enum {
+	NAME_SIZE = 256,
+	PROFILED_ANNOTATIONS = 1,
+	MEMORY_CALL_ANNOTATIONS = 4,
+	MEMORY_CALLS_WITH_ADDRESS = 100000, /* Perfetto keeps these apart for each slice */
+};
 
 /* A call that failed, or was held up to be profiled, has another name and so another colour. */
 static uint32_t name_of(struct calls *calls, const struct gt_api_call *call)
@@ -52,16 +57,25 @@ static size_t annotate_sync(struct calls *calls, size_t row, struct gt_annotatio
 	                         annotations);
 }
 
-/* A call that is about several pieces of memory is described by the first. */
+/* A call that is about several pieces of memory is described by the first, as far as it is known. */
 static size_t annotate_memory(struct calls *calls, size_t row, struct gt_annotation *annotations)
 {
 	const struct gt_slices memory = gt_links_of(&calls->memory, row);
 	const struct gt_trace *trace = calls->perfetto->trace;
+	struct gt_annotations list = {.names = &calls->perfetto->names, .rows = annotations};
+	const struct gt_memory_call *call;
 
 	if (memory.count == 0)
 		return 0;
-	return gt_memory_call_annotate(calls->perfetto,
-	                               &trace->memory_calls.rows[memory.numbers[0]], annotations);
+	call = &trace->memory_calls.rows[memory.numbers[0]];
+	gt_annotations_add_text(&list, "memory", gt_memory_call_name(call->kind));
+	if (call->size_bytes > 0)
+		gt_annotations_add_size(&list, "bytes", call->size_bytes);
+	if (trace->memory_calls.count <= MEMORY_CALLS_WITH_ADDRESS) {
+		gt_annotations_add_address(&list, "address", call->address);
+		gt_annotations_add_address(&list, "handle", call->handle);
+	}
+	return list.count;
 }
 
 /* A launch that was held up for its counters. */
@@ -79,7 +93,7 @@ static void put_call(struct calls *calls, size_t row)
 {
 	const struct gt_api_call *call = &calls->perfetto->trace->api_calls.rows[row];
 	struct gt_annotation annotations[GT_RESULT_ANNOTATIONS + GT_SYNC_ANNOTATIONS +
-	                                 GT_MEMORY_CALL_ANNOTATIONS + PROFILED_ANNOTATIONS];
+	                                 MEMORY_CALL_ANNOTATIONS + PROFILED_ANNOTATIONS];
 	struct gt_slice slice = {
 		.start_ns = call->start_ns,
 		.end_ns = call->flags & GT_UNFINISHED ? INT64_MAX : call->end_ns,

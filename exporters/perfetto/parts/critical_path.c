@@ -13,11 +13,12 @@
 
 /*
  * The path that set the time, of each process on a track of its own below it, or of the chosen
- * ranges. A thread's own time, in calls and between them, is one slice. A path has at most so many
- * slices for its length: what is shorter is drawn together with what comes next to it, under the
- * name of the longest of them.
+ * ranges. A thread's own time, in short calls and between them, is one slice; long calls have
+ * slices of their own, which are called by their functions. A path has at most so many slices for
+ * its length: what is shorter is drawn together with what comes next to it, under the name of the
+ * longest of them.
  */
-enum { MOST_SLICES = 50000 };
+enum { MOST_SLICES = 50000, MOST_CALLS = 1000 };
 
 static const char category[] = "path";
 
@@ -26,6 +27,7 @@ struct drawn {
 	gt_time longest_ns;
 	uint64_t stretches;
 	gt_id process;
+	bool is_call; /* a long one, by itself */
 };
 
 struct drawing {
@@ -34,6 +36,7 @@ struct drawing {
 	gt_array(struct drawn) list;
 	size_t first;     /* of the span at hand */
 	gt_time least_ns; /* what is shorter is drawn together */
+	gt_time call_ns;  /* a call of the host that lasts so long is drawn by itself */
 	gt_id process;
 };
 
@@ -42,13 +45,20 @@ static bool is_of_host(const struct gt_path_member *member)
 	return member->kind == GT_PATH_OF_CALL || member->kind == GT_PATH_OF_HOST;
 }
 
+static bool is_long_call(const struct drawing *drawing, const struct gt_path_member *member)
+{
+	return member->kind == GT_PATH_OF_CALL &&
+	       member->end_ns - member->start_ns >= drawing->call_ns;
+}
+
 static bool go_together(const struct drawing *drawing, const struct drawn *later,
                         const struct gt_path_member *earlier)
 {
 	const struct gt_api_call *calls = drawing->perfetto->trace->api_calls.rows;
 
 	if (is_of_host(&later->member) && is_of_host(earlier))
-		return calls[later->member.item].thread == calls[earlier->item].thread;
+		return calls[later->member.item].thread == calls[earlier->item].thread &&
+		       !later->is_call && !is_long_call(drawing, earlier);
 	return later->member.end_ns - later->member.start_ns < drawing->least_ns;
 }
 
@@ -62,8 +72,8 @@ static void see(void *context, const struct gt_path_member *member)
 	                              : NULL;
 
 	if (!later || !go_together(drawing, later, member)) {
-		*gt_array_push(&drawing->list) =
-			(struct drawn){*member, lasts_ns, 1, drawing->process};
+		*gt_array_push(&drawing->list) = (struct drawn){
+			*member, lasts_ns, 1, drawing->process, is_long_call(drawing, member)};
 		return;
 	}
 	if (lasts_ns > later->longest_ns) {
@@ -77,12 +87,15 @@ static void see(void *context, const struct gt_path_member *member)
 	later->stretches++;
 }
 
-static const char *name_of(const struct drawing *drawing, const struct gt_path_member *member,
-                           char *text, size_t size)
+static const char *name_of(const struct drawing *drawing, const struct drawn *drawn, char *text,
+                           size_t size)
 {
 	const struct gt_trace *trace = drawing->perfetto->trace;
+	const struct gt_path_member *member = &drawn->member;
 	const struct gt_step step = gt_path_step(&drawing->path, member->item);
 
+	if (drawn->is_call)
+		return gt_trace_text(trace, trace->api_calls.rows[member->item].function);
 	if (is_of_host(member))
 		return "host";
 	if (member->kind == GT_PATH_OF_RETURN || member->kind == GT_PATH_OF_WAIT)
@@ -120,12 +133,12 @@ static gt_id other_process(const struct drawing *drawing, const struct drawn *dr
 static void put(struct drawing *drawing, struct gt_lanes *lanes, const struct drawn *drawn)
 {
 	struct gt_names *names = &drawing->perfetto->names;
-	const char *call = call_of(drawing, &drawn->member);
+	const char *call = drawn->is_call ? NULL : call_of(drawing, &drawn->member);
 	const gt_id other = other_process(drawing, drawn);
 	struct gt_annotation annotations[5];
 	size_t count = 0;
 	char text[64];
-	const char *name = name_of(drawing, &drawn->member, text, sizeof(text));
+	const char *name = name_of(drawing, drawn, text, sizeof(text));
 
 	if (strcmp(name, gt_path_kind_name(drawn->member.kind)) != 0)
 		annotations[count++] = (struct gt_annotation){
@@ -188,6 +201,7 @@ static void find(struct drawing *drawing)
 		drawing->first = drawing->list.count;
 		drawing->process = span->process;
 		drawing->least_ns = (span->window.end_ns - span->window.start_ns) / MOST_SLICES;
+		drawing->call_ns = (span->window.end_ns - span->window.start_ns) / MOST_CALLS + 1;
 		gt_path_walk(&drawing->path, span->end, gt_path_span_is_handed(span), span->window,
 		             see, drawing);
 	}

@@ -13,7 +13,6 @@ enum {
 	UUID_SIZE = 16,
 	FACT_COUNT = 6,
 	FACT_SIZE = 32,
-	NS_PER_TICK = 10000000, /* the kernel tells programs times in hundredths of a second */
 };
 
 static void write_system(struct gt_perfetto *perfetto)
@@ -207,9 +206,8 @@ static void write_process(struct gt_perfetto *perfetto, size_t row)
 	process.process_name = name;
 	process.process_labels = &label;
 	process.n_process_labels = *command ? 1 : 0;
-	process.has_start_timestamp_ns =
-		source->started_ticks > 0 && source->started_ticks < INT64_MAX / NS_PER_TICK;
-	process.start_timestamp_ns = (int64_t)(source->started_ticks * NS_PER_TICK);
+	process.start_timestamp_ns = gt_process_started_ns(source);
+	process.has_start_timestamp_ns = process.start_timestamp_ns > 0;
 	track.has_uuid = 1;
 	track.uuid = perfetto->ids.process_uuids[row];
 	track.process = &process;

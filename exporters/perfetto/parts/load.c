@@ -14,9 +14,8 @@
  */
 
 enum {
-	SLICES_FOR_A_STRETCH = 128,
-	STRETCHES_MIN = 50,
-	STRETCHES_MAX = 1000, /* more than viewers have columns to draw in */
+	STRETCHES_MIN = 100,
+	STRETCHES_MAX = 1000, /* about as many as viewers have columns to draw in */
 };
 
 static const char group[] = "Load";
@@ -166,29 +165,73 @@ static void put_gpu(struct load *load, struct gpu_load *gpu, size_t stretch, dou
 	             shorten(covering[1] + gpu->in_flight.partial_ns[stretch] / width_ns));
 }
 
+/* Before the first work, and behind the last. */
+static void put_nothing(struct load *load, gt_time time_ns)
+{
+	for (size_t i = 0; i < load->perfetto->trace->devices.count; i++) {
+		if (load->gpus[i].busy_line == GT_NONE)
+			continue;
+		gt_lines_put(&load->lines, load->gpus[i].busy_line, time_ns, 0);
+		gt_lines_put(&load->lines, load->gpus[i].in_flight_line, time_ns, 0);
+	}
+}
+
 static void put_lines(struct load *load)
 {
 	const size_t gpu_count = load->perfetto->trace->devices.count;
 	double *covering = new_numbers(2 * gpu_count);
 
+	put_nothing(load, load->perfetto->view->start_ns);
 	for (size_t stretch = 0; stretch < load->count; stretch++)
 		for (size_t i = 0; i < gpu_count; i++)
 			put_gpu(load, &load->gpus[i], stretch, &covering[2 * i]);
+	put_nothing(load, load->start_ns + (gt_time)(load->count * load->width_ns));
 	gt_array_free(covering);
+}
+
+/* From the first call for work to the last end of it: nothing else is there to be seen. */
+static struct gt_interval find_used(const struct load *load)
+{
+	const struct gt_view *view = load->perfetto->view;
+	const struct gt_trace *trace = load->perfetto->trace;
+	struct gt_interval used = {view->end_ns, view->start_ns};
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+
+	gt_activity_walk_init(&walk, trace, GT_WORK_ALL);
+	while (gt_activity_next(&walk, &activity)) {
+		const gt_time asked_ns = activity.api_call < trace->api_calls.count
+		                                 ? trace->api_calls.rows[activity.api_call].start_ns
+		                                 : activity.start_ns;
+
+		if (asked_ns < used.start_ns)
+			used.start_ns = asked_ns;
+		if (activity.start_ns < used.start_ns)
+			used.start_ns = activity.start_ns;
+		if (activity.end_ns > used.end_ns)
+			used.end_ns = activity.end_ns;
+	}
+	if (used.start_ns < view->start_ns)
+		used.start_ns = view->start_ns;
+	if (used.end_ns > view->end_ns)
+		used.end_ns = view->end_ns;
+	return used;
 }
 
 static void divide(struct load *load)
 {
-	const struct gt_view *view = load->perfetto->view;
 	const size_t slices = gt_ids_slice_count(&load->perfetto->ids);
+	const struct gt_interval used = find_used(load);
+	const uint64_t length_ns =
+		used.end_ns > used.start_ns ? (uint64_t)(used.end_ns - used.start_ns) : 0;
 
-	load->start_ns = view->start_ns;
-	load->count = slices / SLICES_FOR_A_STRETCH;
+	load->start_ns = used.start_ns;
+	load->count = slices;
 	if (load->count < STRETCHES_MIN)
 		load->count = STRETCHES_MIN;
 	if (load->count > STRETCHES_MAX)
 		load->count = STRETCHES_MAX;
-	load->width_ns = (uint64_t)(view->end_ns - view->start_ns) / load->count + 1;
+	load->width_ns = length_ns / load->count + (length_ns % load->count != 0 || length_ns == 0);
 }
 
 void gt_perfetto_write_load(struct gt_perfetto *perfetto)

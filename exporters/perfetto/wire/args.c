@@ -17,6 +17,7 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_SHARED_CONFIGURED] = "shared_mem_config_size",
 	[GT_ARG_CACHE_CONFIG] = "func_cache_config",
 	[GT_ARG_FAMILY] = "family",
+	[GT_ARG_COLOUR] = "correlation_id",
 	[GT_ARG_ORIGIN] = "origin",
 	[GT_ARG_TILE] = "tile",
 	[GT_ARG_CLUSTER_X] = "cluster_x",

@@ -24,6 +24,7 @@ enum gt_arg {
 	GT_ARG_SHARED_CONFIGURED,
 	GT_ARG_CACHE_CONFIG,
 	GT_ARG_FAMILY,
+	GT_ARG_COLOUR, /* viewers colour slices by the text of this argument: the family here */
 	GT_ARG_ORIGIN,
 	GT_ARG_TILE,
 	GT_ARG_CLUSTER_X,

@@ -160,8 +160,8 @@ static void expect_same_section(const struct gt_section *actual, const struct gt
 /* Reports about what happened: a filter chooses which GPUs and processes have rows in them. */
 static bool is_about_what_happened(const char *report)
 {
-	static const char *const reports[] = {"advice",  "critical-path", "gaps", "ranges",
-	                                      "streams", "summary",       "waits"};
+	static const char *const reports[] = {"advice",  "critical-path", "gaps",    "ranges",
+	                                      "startup", "streams",       "summary", "waits"};
 
 	for (size_t i = 0; i < GT_COUNT_OF(reports); i++)
 		if (strcmp(reports[i], report) == 0)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/view/opening.h"
 #include "support/check.h"
 
 /* As the UI reads it: the value of an argument behind the '#', '+' a blank. The caller frees it. */
@@ -59,7 +60,7 @@ static bool ends_with_letter(const char *text)
 
 Test(address, carries_the_commands_that_are_kept_as_an_asset)
 {
-	char *address = gt_address_make(GT_ADDRESS_UI, NULL);
+	char *address = gt_address_make(GT_ADDRESS_UI, NULL, NULL);
 	char *carried = value_of(address, "startupCommands");
 	json_t *commands = json_loads(carried, 0, NULL);
 	json_t *kept =
@@ -74,7 +75,7 @@ Test(address, carries_the_commands_that_are_kept_as_an_asset)
 
 Test(address, turns_on_the_plugins)
 {
-	char *address = gt_address_make(GT_ADDRESS_UI, NULL);
+	char *address = gt_address_make(GT_ADDRESS_UI, NULL, NULL);
 	char *plugins = value_of(address, "enablePlugins");
 
 	expect_text(plugins, "com.meta.GpuCompute,dev.perfetto.GpuByProcess");
@@ -84,9 +85,9 @@ Test(address, turns_on_the_plugins)
 
 Test(address, is_short_and_survives_terminals_and_mail)
 {
-	char *address = gt_address_make(GT_ADDRESS_UI, NULL);
+	char *address = gt_address_make(GT_ADDRESS_UI, NULL, NULL);
 
-	cr_expect(strlen(address) < 500, "%zu characters", strlen(address));
+	cr_expect(strlen(address) < 1000, "%zu characters", strlen(address));
 	for (const char *at = address; *at; at++)
 		cr_expect(is_safe(*at), "'%c'", *at);
 	cr_expect(ends_with_letter(address), "%s", address);
@@ -96,7 +97,7 @@ Test(address, is_short_and_survives_terminals_and_mail)
 Test(address, names_the_trace_that_is_fetched)
 {
 	const char *trace = "http://127.0.0.1:9001/token/a%20b&c=d+e.perfetto";
-	char *address = gt_address_make("https://ui.example", trace);
+	char *address = gt_address_make("https://ui.example", trace, NULL);
 	char *url = value_of(address, "url");
 
 	expect_text(url, trace);
@@ -118,7 +119,7 @@ Test(address, goes_on_from_the_address_of_the_ui)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *address = gt_address_make(cases[i].ui, NULL);
+		char *address = gt_address_make(cases[i].ui, NULL, NULL);
 
 		cr_expect(strncmp(address, cases[i].begin, strlen(cases[i].begin)) == 0, "%s",
 		          address);
@@ -169,4 +170,70 @@ Test(address, part_is_encoded)
 
 	expect_text(part, "a%20b%2F100%25%3F%23%C3%A9.perfetto");
 	free(part);
+}
+
+/* The first argument of the command that keeps tracks in view; "" where there is none. */
+static void expect_pins(const struct gt_opening *opening, const char *expected)
+{
+	char *address = gt_address_make(GT_ADDRESS_UI, NULL, opening);
+	char *carried = value_of(address, "startupCommands");
+	json_t *commands = json_loads(carried, 0, NULL);
+	json_t *args = NULL;
+
+	for (size_t i = 0; i < json_array_size(commands); i++) {
+		json_t *command = json_array_get(commands, i);
+
+		if (strcmp(json_string_value(json_object_get(command, "id")),
+		           "dev.perfetto.PinTracksByRegex") == 0)
+			args = json_object_get(command, "args");
+	}
+	if (!*expected) {
+		cr_expect(args == NULL, "%s", carried);
+	} else {
+		cr_assert(args != NULL, "%s", carried);
+		expect_text(json_string_value(json_array_get(args, 0)), expected);
+		/* The UI asks the user otherwise. */
+		expect_text(json_string_value(json_array_get(args, 1)), "name");
+	}
+	json_decref(commands);
+	free(carried);
+	free(address);
+}
+
+Test(address, keeps_the_tracks_of_a_known_trace_in_view)
+{
+	expect_pins(&(struct gt_opening){.known = true,
+	                                 .streams = {7, 13},
+	                                 .stream_count = 2,
+	                                 .busy = true,
+	                                 .path = true},
+	            "^Stream (7|13)( |$)|^GPU (busy|\\d+ idle)$|^(Steps|Critical path)$");
+	expect_pins(&(struct gt_opening){.known = true, .streams = {7}, .stream_count = 1},
+	            "^Stream (7)( |$)");
+	expect_pins(&(struct gt_opening){.known = true, .busy = true}, "^GPU (busy|\\d+ idle)$");
+	expect_pins(&(struct gt_opening){.known = true}, "");
+}
+
+Test(address, shows_a_stretch_of_a_known_trace_and_tracks_by_process_where_they_tell_more)
+{
+	const struct gt_opening alone = {.known = true, .start_ns = 1000, .end_ns = 2500};
+	const struct gt_opening shared = {.known = true, .shared = true};
+	char *address = gt_address_make(GT_ADDRESS_UI, NULL, &alone);
+	char *value = value_of(address, "visStart");
+
+	expect_text(value, "1000");
+	free(value);
+	value = value_of(address, "visEnd");
+	expect_text(value, "2500");
+	free(value);
+	value = value_of(address, "enablePlugins");
+	expect_text(value, "com.meta.GpuCompute");
+	free(value);
+	free(address);
+	address = gt_address_make(GT_ADDRESS_UI, NULL, &shared);
+	value = value_of(address, "enablePlugins");
+	expect_text(value, "com.meta.GpuCompute,dev.perfetto.GpuByProcess");
+	cr_expect(strstr(address, "visStart") == NULL);
+	free(value);
+	free(address);
 }
