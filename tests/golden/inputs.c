@@ -402,12 +402,14 @@ void digest_inputs(struct digests *digests, const char *folder)
 {
 	digest_recordings(digests);
 	must(chdir(folder) == 0, folder);
-	digest_pairs(digests);
-	digest_twins(digests);
-	digest_rounded(digests);
-	digest_worlds(digests);
-	digest_rounded_worlds(digests);
-	digest_corpus(digests);
+	if (!digests->relates) { /* others have no more that would be of use */
+		digest_pairs(digests);
+		digest_twins(digests);
+		digest_rounded(digests);
+		digest_worlds(digests);
+		digest_rounded_worlds(digests);
+		digest_corpus(digests);
+	}
 	digest_galleries(digests);
 	must(chdir("/") == 0, "/");
 }
