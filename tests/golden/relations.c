@@ -11,6 +11,7 @@
 
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "collector/collector.h"
 #include "golden/digest.h"
@@ -21,7 +22,8 @@
 
 enum { MOST_FIGURES = 1000, MOST_TOLD = 40 };
 
-#define NEAR_NS 4.0
+#define NEAR_NS      4.0
+#define INSIDE_SHARE 1e-4 /* calls inside are a nanosecond shorter on both sides */
 
 /* Counts from when a pool was made on, where the window begins with the recording. */
 #define SINCE_MADE "memory pools"
@@ -355,4 +357,53 @@ void relations_check(struct relations *relations, const char *folder)
 	if (range && *range)
 		check_instances(relations, folder, range);
 	free(range);
+}
+
+/* ---- calls that change nothing ---- */
+
+/* Tables that are about calls as such: they count those inside of others, and those that failed. */
+static const char *const of_calls[] = {
+	"api ",
+	"advice ",
+	"waits ",
+	"summary overview",
+	"summary recording",
+	"summary notes",
+	"summary stands_out",
+	"summary top_api_calls",
+	"memory devices",
+	"memory failures",
+	"memory at_failure",
+	"memory placed",
+	"graphs execs",
+};
+
+static bool is_of_calls(const char *figure)
+{
+	for (size_t i = 0; i < GT_COUNT_OF(of_calls); i++)
+		if (strncmp(figure, of_calls[i], strlen(of_calls[i])) == 0)
+			return true;
+	return false;
+}
+
+void relations_check_copy(struct relations *relations, const char *folder, const char *copy)
+{
+	const struct words none = {.count = 0};
+	static struct figures figures[2];
+
+	read_with(folder, &none, true, &figures[0]);
+	read_with(copy, &none, true, &figures[1]);
+	relations->compared++;
+	must(figures[0].count == figures[1].count, copy);
+	for (size_t i = 0; i < figures[0].count; i++) {
+		const char *at[2] = {figures[0].list[i].text, figures[1].list[i].text};
+
+		if (is_of_calls(figures[0].list[i].name) || skip_same(at, INSIDE_SHARE))
+			continue;
+		if (++relations->differ <= MOST_TOLD)
+			printf("%s: %s differs\n  %.60s\n  %.60s\n", copy, figures[0].list[i].name,
+			       at[0], at[1]);
+	}
+	release(&figures[0]);
+	release(&figures[1]);
 }

@@ -18,4 +18,10 @@ struct relations {
 
 void relations_check(struct relations *relations, const char *folder);
 
+/*
+ * A recording and a copy of it that has more calls in it, inside of others or ones that failed:
+ * reports are the same but for those tables that are about such calls.
+ */
+void relations_check_copy(struct relations *relations, const char *folder, const char *copy);
+
 #endif
