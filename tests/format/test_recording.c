@@ -137,7 +137,7 @@ Test(recording, counts_neither_holes_nor_pages_of_zeros_as_there)
 
 enum { PAGES = 26, PAGE = 4096 }; /* the last one is half of one */
 
-/* What of a file is there, page by page, from a page on. */
+/* Whether each page of a file is there, from one on. */
 static void expect_parts(const bool *there, size_t first)
 {
 	const size_t size = PAGES * PAGE - PAGE / 2;

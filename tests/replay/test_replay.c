@@ -923,7 +923,7 @@ static CUresult tell_free(size_t *free_bytes, size_t *total)
 	return CUDA_SUCCESS;
 }
 
-/* What others have of a GPU is not to be had, however large it is. */
+/* However large a GPU is, others may have most of it. */
 Test(replay, needs_memory_that_is_free)
 {
 	struct made made;

@@ -25,7 +25,7 @@ static void end(void)
 
 TestSuite(info_memory, .init = begin, .fini = end);
 
-/* What happened with memory of one kind. */
+/* All that happened with memory of one kind. */
 struct amounts {
 	int64_t freed;
 	int64_t kept;

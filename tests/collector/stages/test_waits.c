@@ -428,7 +428,7 @@ static void expect_unproven(struct gt_trace trace)
 	gt_trace_release(&trace);
 }
 
-/* Of either process: what failed before the wait, or after its record, changes nothing. */
+/* In either process: what failed before the wait, or after its record, changes nothing. */
 Test(waits, on_a_shared_event_are_for_no_record_that_failed)
 {
 	struct gt_trace trace;

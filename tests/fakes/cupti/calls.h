@@ -4,7 +4,7 @@
 
 /*
  * FAKE_CUPTI_CALLS names a file that gets a line for each call that sets CUPTI up or that is about
- * hardware counters: its name, and what it is given. Of pointers a line says only whether they are
+ * hardware counters: its name, and what it is given. A line says of pointers only whether they are
  * there, of texts and lists of names all.
  */
 

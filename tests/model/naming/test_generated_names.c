@@ -242,7 +242,7 @@ static struct node *make_kernel(char *full)
 		.full = functions[which].full, .brief = functions[which].brief, .ending = ""};
 	add_inside(kernel, count, 0);
 	*full = '\0';
-	/* Of a template the return type stands in the name, and only there; parameters do with it. */
+	/* The name of a template has the return type, and may have parameters. */
 	put(full, count ? returns[pick(GT_COUNT_OF(returns))] : "");
 	put_full(full, kernel);
 	put(full, parameters[pick(GT_COUNT_OF(parameters) - (count == 0))]);
