@@ -29,11 +29,13 @@ int fake_cupti_calls_on(void)
 
 void fake_cupti_tell(const char *call, const char *fmt, ...)
 {
-	char line[LINE_BYTES];
 	va_list args;
 
+	flockfile(file);
+	(void)fprintf(file, "%s ", call);
 	va_start(args, fmt);
-	(void)vsnprintf(line, sizeof(line), fmt, args);
+	(void)vfprintf(file, fmt, args);
 	va_end(args);
-	(void)fprintf(file, "%s%s%s\n", call, *line ? " " : "", line);
+	(void)fputc('\n', file);
+	funlockfile(file);
 }

@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) void fake_cupti_tell(const char *call, con
 
 /* As the real one: what the caller does not say it has, it does not have. */
 #define KNOWS(params, type)                                                                        \
-	((params) &&                                                                               \
-	 (fake_tell_##type(__func__, params), (params)->structSize >= type##_STRUCT_SIZE))
+	((params) && (fake_cupti_calls_on() ? fake_tell_##type(__func__, params) : (void)0,        \
+	              (params)->structSize >= type##_STRUCT_SIZE))
 
 #endif

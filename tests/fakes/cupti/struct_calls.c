@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cupti.h>
@@ -15,6 +16,7 @@
 
 /* Calls whose parameters are one struct: the lists of gputrace's say which members these have. */
 
+/* On the heap: stacks may be small. */
 struct line {
 	char text[1 << 14];
 	size_t length;
@@ -73,12 +75,10 @@ static void put_number(struct line *line, const char *member, uint64_t value)
 	void fake_tell_##theirs(const char *call, const void *params)                              \
 	{                                                                                          \
 		const theirs *of = params;                                                         \
-		struct line line = {.length = 0};                                                  \
-                                                                                                   \
-		if (!fake_cupti_calls_on())                                                        \
-			return;
-#define FAKE_MEMBER(name, type, member, theirs) PUT(of->theirs)(&line, #theirs, of->theirs);
+		struct line *line = calloc(1, sizeof(*line));
+#define FAKE_MEMBER(name, type, member, theirs) PUT(of->theirs)(line, #theirs, of->theirs);
 #define FAKE_END(name, last)                                                                       \
-		fake_cupti_tell(call, "%s", line.text + 1);                                        \
+		fake_cupti_tell(call, "%s", line->text + 1);                                       \
+		free(line);                                                                        \
 	}
 #include "fakes/cupti/structs.inc"
