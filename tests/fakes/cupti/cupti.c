@@ -314,7 +314,6 @@ CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_t
 {
 	const int named = stream && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD;
 
-	FAKE_TELL("%u", per_thread);
 	(void)per_thread;
 	if (!id || (!context && !named))
 		return CUPTI_ERROR_INVALID_PARAMETER;
