@@ -81,10 +81,10 @@ void gt_event_lives_follow(struct gt_trace *trace, struct gt_event_lives *lives,
 	case GT_SYNC_EVENT_EXPORT:
 		return;
 	case GT_SYNC_EVENT_RECORD:
-		if (sync->result == 0) {
-			event->records++;
-			lives->record[sync->event] = row;
-		}
+		if (sync->result != 0)
+			return;
+		event->records++;
+		lives->record[sync->event] = row;
 		break;
 	default:
 		sync->record = lives->record[sync->event];

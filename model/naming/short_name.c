@@ -70,19 +70,26 @@ static void take_back(struct writer *writer, size_t length)
 
 static void write_type(struct writer *writer, struct gt_name_part part);
 
-/* Whether what was just written stands in the list already: a type is said once. */
+/*
+ * Whether what was just written stands in the list already, not inside of another argument: a type
+ * is said once.
+ */
 static bool is_repeated(const struct writer *writer, size_t start, size_t at)
 {
 	const char *item = writer->text + at;
 	const size_t length = writer->length - at;
+	size_t depth = 0;
 
 	if (length == 0 || isdigit((unsigned char)*item) || *item == '-' ||
 	    strcmp(item, "true") == 0 || strcmp(item, "false") == 0)
 		return false;
-	for (size_t i = start; i + length + 2 <= at; i++)
-		if (memcmp(writer->text + i, item, length) == 0 &&
+	for (size_t i = start; i + length + 2 <= at; i++) {
+		if (depth == 0 && memcmp(writer->text + i, item, length) == 0 &&
 		    (i == start || writer->text[i - 1] == ' ') && writer->text[i + length] == ',')
 			return true;
+		depth += writer->text[i] == '<';
+		depth -= writer->text[i] == '>';
+	}
 	return false;
 }
 

@@ -3,8 +3,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "cupti/library.h"
@@ -49,6 +51,59 @@ Test(chip, schedules_metrics_together)
 	gt_chip_release(&chip);
 	gt_chip_release(&chip);
 	cr_expect(eq(ptr, chip.host, NULL));
+}
+
+/* All that CUPTI was told, by the fake one. */
+static void read_calls(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	cr_assert(file != NULL);
+	text[fread(text, 1, size - 1, file)] = '\0';
+	(void)fclose(file);
+	(void)unlink(path);
+}
+
+/* A member that is not told, or that is told of something else, may go unnoticed for long. */
+Test(chip, tells_cupti_all_that_it_knows)
+{
+	char path[] = "/tmp/gputrace-test-XXXXXX";
+	const char *const metrics[] = {READ, WRITE};
+	const uint8_t availability[16] = {1};
+	struct gt_metric_property property;
+	struct gt_chip chip;
+	char text[4096];
+
+	close(mkstemp(path));
+	setenv("FAKE_CUPTI_CALLS", path, 1);
+	chip = fake_chip("");
+	chip.availability = availability;
+	cr_expect(eq(int, gt_chip_schedule(&chip, metrics, 2), 1));
+	cr_expect(gt_chip_property_of(&chip, WRITE, &property));
+	cr_expect(eq(sz, gt_chip_metrics(&chip, GT_METRIC_RATIO).count, 3));
+	cr_expect(eq(sz, gt_chip_forms(&chip, GT_METRIC_COUNTER, "dram__bytes_read").count, 1));
+	gt_chip_release(&chip);
+	read_calls(path, text, sizeof(text));
+	expect_text(
+		text,
+		"cuptiProfilerHostInitialize structSize=48 pPriv=null profilerType=1 "
+		"pChipName=GH100 pCounterAvailabilityImage=set pHostObject=null\n"
+		"cuptiProfilerHostConfigAddMetrics structSize=40 pPriv=null pHostObject=set "
+		"ppMetricNames=set numMetrics=2 " READ " " WRITE "\n"
+		"cuptiProfilerHostGetConfigImageSize structSize=32 pPriv=null pHostObject=set "
+		"configImageSize=0\n"
+		"cuptiProfilerHostGetConfigImage structSize=40 pPriv=null pHostObject=set "
+		"configImageSize=16 pConfigImage=set\n"
+		"cuptiProfilerHostGetNumOfPasses structSize=40 pPriv=null configImageSize=16 "
+		"pConfigImage=set numOfPasses=0\n"
+		"cuptiProfilerHostGetMetricProperties structSize=60 pPriv=null pHostObject=set "
+		"pMetricName=" WRITE " pDescription=null pHwUnit=null pDimUnit=null "
+		"metricType=0\n"
+		"cuptiProfilerHostGetBaseMetrics structSize=48 pPriv=null pHostObject=set "
+		"metricType=1 ppMetricNames=null numMetrics=0\n"
+		"cuptiProfilerHostGetSubMetrics structSize=56 pPriv=null pHostObject=set "
+		"metricType=0 pMetricName=dram__bytes_read numOfSubmetrics=0 ppSubMetrics=null\n"
+		"cuptiProfilerHostDeinitialize structSize=24 pPriv=null pHostObject=set\n");
 }
 
 Test(chip, knows_what_it_does_not_have)

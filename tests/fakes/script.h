@@ -53,6 +53,8 @@
 	NUMBER(pm_ready_ms,  0,       "how long it takes until a GPU can be sampled")                       \
 	NUMBER(range_fail,   0,       "the so many-th cuptiRangeProfilerStart, and all later ones, fail") \
 	NUMBER(l2_bytes,     62914560, "level-2 cache of a GPU")                                            \
+	NUMBER(same_context, 0,       "1: a context has the handle of the one that was destroyed last")        \
+	NUMBER(local_bytes,  0,       "local memory of a thread of kernels with an even name; of others a quarter")  \
 	NUMBER(most_bytes,   0,       "memory of a GPU comes in pieces of so many bytes at most; 0: in any")   \
 	NUMBER(gpu_clock,    109355,  "%globaltimer is so many nanoseconds ahead of CUPTI's clock")           \
 	NUMBER(copy_hang,    0,       "cuStreamQuery says that a stream that is not blocking has work, from the so many-th time on")

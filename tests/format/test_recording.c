@@ -135,6 +135,53 @@ Test(recording, counts_neither_holes_nor_pages_of_zeros_as_there)
 	gt_unload(&content);
 }
 
+enum { PAGES = 26, PAGE = 4096 }; /* the last one is half of one */
+
+/* Whether each page of a file is there, from one on. */
+static void expect_parts(const bool *there, size_t first)
+{
+	const size_t size = PAGES * PAGE - PAGE / 2;
+	bool found[PAGES] = {false};
+	struct gt_content content;
+	size_t at = first * PAGE;
+
+	cr_assert(eq(int, gt_load_file(&content, path, NULL), 0));
+	while (at < content.size) {
+		const size_t end = gt_content_part(&content, &at);
+
+		for (size_t page = at / PAGE; at < end && page * PAGE < end; page++)
+			found[page] = true;
+		cr_assert(at == content.size || end > at, "no end");
+		at = end;
+	}
+	cr_expect(eq(sz, content.size, size));
+	for (size_t page = first; page < PAGES; page++)
+		cr_expect(eq(int, found[page], there[page]), "page %zu, from page %zu on", page,
+		          first);
+	gt_unload(&content);
+}
+
+/* Wherever a hole begins and ends, and wherever it is looked from. */
+Test(recording, finds_each_page_that_is_there)
+{
+	static uint8_t bytes[PAGES * PAGE];
+
+	for (size_t begin = 0; begin < PAGES; begin++)
+		for (size_t end = begin + 1; end <= PAGES; end++) {
+			bool there[PAGES];
+
+			for (size_t page = 0; page < PAGES; page++) {
+				there[page] = page < begin || page >= end;
+				memset(bytes + page * PAGE, there[page] ? 'x' : 0, PAGE);
+			}
+			cr_assert(eq(int, truncate(path, 0), 0));
+			add_bytes(bytes, sizeof(bytes) - PAGE / 2);
+			expect_parts(there, 0);
+			expect_parts(there, begin);
+			expect_parts(there, (begin + end) / 2 % PAGES);
+		}
+}
+
 Test(recording, reads_a_file_that_claims_more_than_there_is_memory)
 {
 	const off_t claimed = (off_t)1 << 40;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * golden_digests [--accept | --show NAME] [--every COUNT] TESTS WORLD
+ * golden_digests [--accept | --show NAME | --relations] [--every COUNT] TESTS WORLD
  * Compares digests of all that gputrace makes of recordings with those that
  * TESTS/golden/digests.txt keeps: of real recordings, of two of them in one, of worlds that the
  * program WORLD makes up, and of the corpus of the collector's fuzzer. --accept keeps them instead;
- * --show prints all that the digests of one recording are of; --every reads one recording of so
- * many.
+ * --show prints all that the digests of one recording are of; --relations checks something else of
+ * the same recordings (golden/relations.h); --every reads one recording of so many.
  */
 #include "golden/digests.h"
 
@@ -45,6 +45,11 @@ static int finish(const struct digests *digests, bool accept)
 
 	if (digests->show)
 		return digests->made.input_count == 0;
+	if (digests->relates) {
+		printf("%zu pairs of filters, %zu differences\n", digests->relations.compared,
+		       digests->relations.differ);
+		return digests->relations.differ || !digests->relations.compared;
+	}
 	if (accept)
 		return grid_write(&digests->made, digests->kept) < 0;
 	if (grid_read(&kept, digests->kept) < 0)
@@ -83,13 +88,15 @@ static void read_words(struct digests *digests, int count, char **words, bool *a
 	for (; at < count && strncmp(words[at], "--", 2) == 0; at++)
 		if (strcmp(words[at], "--accept") == 0)
 			*accept = true;
+		else if (strcmp(words[at], "--relations") == 0)
+			digests->relates = true;
 		else if (at + 1 < count && strcmp(words[at], "--show") == 0)
 			digests->show = words[++at];
 		else if (at + 1 < count && strcmp(words[at], "--every") == 0)
 			digests->every = strtoull(words[++at], NULL, 10);
 	if (count - at != 2 || digests->every == 0) {
-		fprintf(stderr, "usage: golden_digests [--accept | --show NAME] [--every COUNT] "
-		                "TESTS WORLD\n");
+		fprintf(stderr, "usage: golden_digests [--accept | --show NAME | --relations] "
+		                "[--every COUNT] TESTS WORLD\n");
 		exit(2);
 	}
 	find_files(digests, words[at], words[at + 1]);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "golden/grid.h"
+#include "golden/relations.h"
 
 /* A run of golden_digests. */
 struct digests {
@@ -15,6 +16,8 @@ struct digests {
 	const char *filter; /* of the view that is read, "": none */
 	const char *show;   /* name of the input to be shown, NULL: none */
 	bool thorough;      /* settings that are numbers, and exports without calls, as well */
+	bool relates;       /* relations are checked, nothing is digested */
+	struct relations relations;
 	size_t every, seen; /* of so many inputs one is read */
 	char captures[PATH_MAX], corpus[PATH_MAX], gallery[PATH_MAX], world[PATH_MAX],
 		kept[PATH_MAX];

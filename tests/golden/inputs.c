@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/error.h"
 #include "format/file/chunk.h"
 #include "format/file/reader.h"
@@ -25,7 +26,9 @@ enum {
 	TWIN_ALL = 8,
 	TWIN_LATER_NS = 70001,
 	GRID_NS = 10000,
-	TWIN_CHOICES = 3, /* the third is one of its processes */
+	TWIN_CHOICES = 3,          /* the third is one of its processes */
+	FIRST_INSIDE = 0x40000000, /* correlation, of which no recording has so large ones */
+	FAILURE = 700,
 };
 
 static const char hash_digits[] = "0123456789abcdef";
@@ -165,13 +168,80 @@ static size_t round_times(uint32_t kind, void *rows, size_t count, int64_t grid_
 /* What becomes of the records of a kind in a copy; how many of them stay. */
 typedef size_t change_rows(uint32_t kind, void *rows, size_t count, int64_t by_ns);
 
-static void copy_records(struct capture *twin, const struct gt_content *content, uint32_t kind,
-                         change_rows *change, int64_t by_ns)
+static size_t leave(uint32_t kind, void *rows, size_t count, int64_t by_ns)
+{
+	(void)kind;
+	(void)rows;
+	(void)by_ns;
+	return count;
+}
+
+static const struct gt_field *find_field(const struct gt_record_info *info, const char *name)
+{
+	for (size_t i = 0; i < info->field_count; i++)
+		if (strcmp(info->fields[i].name, name) == 0)
+			return &info->fields[i];
+	return NULL;
+}
+
+/* Calls beside those that worked, which did the same and failed; of API calls none. */
+static size_t make_failures(uint32_t kind, void *rows, size_t count, int64_t result)
+{
+	const struct gt_record_info *info = gt_record_info(kind);
+	const struct gt_field *field = find_field(info, "result");
+	size_t made = 0;
+
+	if (!field || field->role != GT_ROLE_code || kind == GT_RECORD_api_call)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		char *row = (char *)rows + i * info->size;
+		int32_t code;
+
+		memcpy(&code, row + field->offset, sizeof(code));
+		if (code != 0)
+			continue;
+		code = (int32_t)result;
+		memcpy(row + field->offset, &code, sizeof(code));
+		memcpy(row + find_field(info, "end_ns")->offset,
+		       row + find_field(info, "start_ns")->offset, sizeof(uint64_t));
+		memmove((char *)rows + made++ * info->size, row, info->size);
+	}
+	return made;
+}
+
+/* A call inside of each of those that are in none, of the same function. */
+static size_t make_insides(uint32_t kind, void *rows, size_t count, int64_t first_number)
+{
+	struct gt_record_api_call *calls = rows;
+	size_t made = 0;
+
+	for (size_t i = 0; kind == GT_RECORD_api_call && i < count; i++) {
+		if (calls[i].flags & GT_RECORD_NESTED || calls[i].end_ns < calls[i].start_ns + 3)
+			continue;
+		calls[made] = calls[i];
+		calls[made].start_ns++;
+		calls[made].end_ns--;
+		calls[made].flags |= GT_RECORD_NESTED;
+		calls[made].correlation = (uint32_t)first_number + (uint32_t)made;
+		made++;
+	}
+	return made;
+}
+
+/* What a copy of a capture has of its records. */
+struct change {
+	change_rows *rows;
+	int64_t by; /* what that is given */
+	bool adds;  /* the records stay, these come with them */
+};
+
+static void add_records(struct capture *twin, const struct gt_content *content, uint32_t kind,
+                        change_rows *change, int64_t by)
 {
 	size_t count;
 	void *rows = read_records(content->bytes, content->size, kind, &count);
 
-	count = change(kind, rows, count, by_ns);
+	count = change(kind, rows, count, by);
 	for (size_t at = 0; at < count; at += GT_CHUNK_MAX_RECORDS)
 		must(gt_writer_records(
 			     &twin->writer, kind, (char *)rows + at * gt_record_info(kind)->size,
@@ -182,7 +252,7 @@ static void copy_records(struct capture *twin, const struct gt_content *content,
 }
 
 static void copy_changed(struct capture *twin, const struct gt_content *content,
-                         change_rows *change, int64_t by_ns)
+                         const struct change *change)
 {
 	struct gt_reader reader;
 	struct gt_chunk chunk;
@@ -193,14 +263,18 @@ static void copy_changed(struct capture *twin, const struct gt_content *content,
 	for (; gt_reader_next_packed(&reader, &chunk) > 0; at = reader.offset)
 		if (!gt_record_info(chunk.header.kind))
 			capture_add_bytes(twin, content->bytes + at, reader.offset - at);
-	for (uint32_t kind = 1; kind < GT_RECORD_KIND_COUNT; kind++)
-		if (gt_record_info(kind))
-			copy_records(twin, content, kind, change, by_ns);
+	for (uint32_t kind = 1; kind < GT_RECORD_KIND_COUNT; kind++) {
+		if (!gt_record_info(kind))
+			continue;
+		if (change->adds)
+			add_records(twin, content, kind, leave, 0);
+		add_records(twin, content, kind, change->rows, change->by);
+	}
 }
 
 /* Writes a capture that is another one, changed, into a folder. */
-static void add_changed(const char *path, const char *folder, const char *name, change_rows *change,
-                        int64_t by_ns)
+static void add_changed(const char *path, const char *folder, const char *name,
+                        const struct change *change)
 {
 	struct recording twin = {0};
 	struct gt_content content = {0};
@@ -209,7 +283,7 @@ static void add_changed(const char *path, const char *folder, const char *name, 
 	write_name(twin.path, sizeof(twin.path), "%s", folder);
 	write_name(twin.name, sizeof(twin.name), "%s", name);
 	must(gt_load_file(&content, path, &err) == 0, path);
-	copy_changed(&twin.capture, &content, change, by_ns);
+	copy_changed(&twin.capture, &content, change);
 	recording_end(&twin, false);
 	capture_release(&twin.capture);
 	gt_unload(&content);
@@ -219,17 +293,18 @@ static void add_changed(const char *path, const char *folder, const char *name, 
 static void add_twin(const struct digests *digests, const char *recording, const char *folder,
                      const char *twin_name, int64_t later_ns)
 {
+	const struct change less = {.rows = do_less, .by = later_ns};
 	char path[PATH_MAX + NAME_BYTES];
 	glob_t found;
 
 	write_name(path, sizeof(path), "%s/%s/*.capture", digests->captures, recording);
 	must(glob(path, 0, NULL, &found) == 0, path);
-	add_changed(found.gl_pathv[found.gl_pathc - 1], folder, twin_name, do_less, later_ns);
+	add_changed(found.gl_pathv[found.gl_pathc - 1], folder, twin_name, &less);
 	globfree(&found);
 }
 
-/* A recording with all its captures, but with rounded times. */
-static void make_rounded(const char *recording, const char *folder)
+/* A recording with all its captures, changed. */
+static void make_changed(const char *recording, const char *folder, const struct change *change)
 {
 	char path[PATH_MAX + NAME_BYTES];
 	glob_t found;
@@ -242,10 +317,12 @@ static void make_rounded(const char *recording, const char *folder)
 
 		write_name(path, sizeof(path), "%.*s",
 		           (int)(strlen(name) - strlen(GT_CAPTURE_SUFFIX)), name);
-		add_changed(found.gl_pathv[i], folder, path, round_times, GRID_NS);
+		add_changed(found.gl_pathv[i], folder, path, change);
 	}
 	globfree(&found);
 }
+
+static const struct change rounded = {.rows = round_times, .by = GRID_NS};
 
 static void digest_rounded(struct digests *digests)
 {
@@ -258,7 +335,7 @@ static void digest_rounded(struct digests *digests)
 		if (!begin_input(digests, name))
 			continue;
 		write_name(path, sizeof(path), "%s/%s", digests->captures, list[i]->d_name);
-		make_rounded(path, name);
+		make_changed(path, name, &rounded);
 		digest_recording(digests, name, 1);
 	}
 	free_recordings(list, count);
@@ -327,7 +404,7 @@ static void digest_rounded_worlds(struct digests *digests)
 	for (size_t seed = 1; seed <= WORLDS; seed++) {
 		write_name(name, sizeof(name), "straight/%zu.gputrace", seed);
 		write_name(folder, sizeof(folder), "rounded-%zu.gputrace", seed);
-		make_rounded(name, folder);
+		make_changed(name, folder, &rounded);
 		digest_recording(digests, folder, 2);
 	}
 }
@@ -374,6 +451,36 @@ static void digest_corpus(struct digests *digests)
 	capture_release(&recording.capture);
 }
 
+/* Copies of recordings with more calls, of one sort each, which change nothing but figures of
+ * calls. */
+static void relate_copies(struct digests *digests)
+{
+	static const struct {
+		const char *name;
+		struct change change;
+	} copies[] = {
+		{"insides", {.rows = make_insides, .by = FIRST_INSIDE, .adds = true}},
+		{"failures", {.rows = make_failures, .by = FAILURE, .adds = true}},
+	};
+	struct dirent **list;
+	const size_t count = list_recordings(digests, &list);
+	char path[PATH_MAX + NAME_BYTES], name[NAME_BYTES];
+
+	for (size_t i = 0; i < count; i++) {
+		const char *recording = list[i]->d_name;
+		const size_t which = i % GT_COUNT_OF(copies);
+
+		write_name(path, sizeof(path), "%s/%s", digests->captures, recording);
+		write_name(name, sizeof(name), "%s-%s", copies[which].name, recording);
+		if (!begin_input(digests, name))
+			continue;
+		make_changed(path, name, &copies[which].change);
+		add_files(digests, recording, name); /* those that are no captures */
+		relations_check_copy(&digests->relations, path, name);
+	}
+	free_recordings(list, count);
+}
+
 static int is_script(const struct dirent *entry)
 {
 	const char *end = strrchr(entry->d_name, '.');
@@ -402,12 +509,16 @@ void digest_inputs(struct digests *digests, const char *folder)
 {
 	digest_recordings(digests);
 	must(chdir(folder) == 0, folder);
-	digest_pairs(digests);
-	digest_twins(digests);
-	digest_rounded(digests);
-	digest_worlds(digests);
-	digest_rounded_worlds(digests);
-	digest_corpus(digests);
+	if (!digests->relates) { /* others have no more that would be of use */
+		digest_pairs(digests);
+		digest_twins(digests);
+		digest_rounded(digests);
+		digest_worlds(digests);
+		digest_rounded_worlds(digests);
+		digest_corpus(digests);
+	}
 	digest_galleries(digests);
+	if (digests->relates)
+		relate_copies(digests);
 	must(chdir("/") == 0, "/");
 }

@@ -244,6 +244,8 @@ static void digest_choice(struct digests *digests, const char *folder, size_t ch
 
 void digest_recording(struct digests *digests, const char *folder, size_t choices)
 {
-	for (size_t i = 0; i < choices; i++)
+	if (digests->relates)
+		relations_check(&digests->relations, folder);
+	for (size_t i = 0; i < choices && !digests->relates; i++)
 		digest_choice(digests, folder, i);
 }

@@ -914,6 +914,33 @@ Test(work, is_timed_as_it_is_where_there_is_room_for_copies_of_the_rest)
 	end(&made);
 }
 
+static size_t told_free_bytes;
+
+static CUresult tell_free(size_t *free_bytes, size_t *total)
+{
+	*total = (size_t)1 << 30;
+	*free_bytes = told_free_bytes;
+	return CUDA_SUCCESS;
+}
+
+/* However large a GPU is, others may have most of it. */
+Test(replay, needs_memory_that_is_free)
+{
+	struct made made;
+
+	begin(&made);
+	made.cuda.memory_info = tell_free;
+	test_bundle_add_launch(&made.on_disk);
+	set_image(&made);
+	told_free_bytes = 1 << 20;
+	cr_expect(eq(int, replay(&made), -ENOMEM), "%s", made.err.text);
+	expect_text(made.err.text,
+	            "the launches need 2 MiB of the GPU's memory, of which 1 MiB are free");
+	told_free_bytes = 64 << 20;
+	cr_expect(eq(int, run_again(&made), 0), "%s", made.err.text);
+	end(&made);
+}
+
 Test(replay, finds_what_is_written_outside)
 {
 	float after[BUNDLE_ELEMENTS];

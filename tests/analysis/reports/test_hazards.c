@@ -550,6 +550,15 @@ Test(hazards, of_memory_that_another_stream_uses_before_it_is_there)
 	expect_words(&result, "hazards", 0, "earlier_stream", "13");
 }
 
+/* Nobody knows the address before the call has returned: it is other memory that was there. */
+Test(hazards, are_none_of_memory_that_is_used_before_its_call_returns)
+{
+	allocate_ordered(first, 10);
+	fill(second, 12, MEMORY);
+	fill(first, 200, 0x700000);
+	look(0);
+}
+
 /* Earlier contents of the memory are another allocation's. */
 Test(hazards, are_none_between_what_used_memory_before_and_after_it_was_handed_out_again)
 {

@@ -465,6 +465,27 @@ Test(waits, for_what_had_been_waited_for_are_avoidable)
 	expect_count(&result, "avoidable", 0, "at_ns", 1040);
 }
 
+/* Each thread has news of its own, whoever else has waited for it. */
+Test(waits, for_what_another_thread_had_waited_for_are_needed)
+{
+	const gt_id one = thread;
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+
+	add_synchronize(110, 1010, kernel);
+	thread = trace_thread(&trace, process, 102);
+	add_synchronize(1020, 1030, kernel);
+	run_report(&result, "waits", &trace);
+	cr_expect(eq(sz, row_count(&result, "avoidable"), 0));
+	gt_result_release(&result);
+	add_synchronize(1040, 1050, kernel);
+	thread = one;
+	add_synchronize(1060, 1075, kernel);
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "avoidable"), 1));
+	expect_count(&result, "avoidable", 0, "calls", 2);
+	expect_count(&result, "avoidable", 0, "blocked_ns", 25);
+}
+
 Test(waits, right_before_more_work_of_the_stream_are_avoidable)
 {
 	add_synchronize(110, 1010, add_work(first, 100, 200, 1000));
@@ -497,6 +518,26 @@ Test(waits, for_a_copy_of_the_hosts_memory_are_needed)
 	add_work(first, 1500, 1600, 1700);
 	run_report(&result, "waits", &trace);
 	cr_expect(eq(sz, row_count(&result, "avoidable"), 0));
+}
+
+/* It was copied since the thread itself waited last; another one waited meanwhile. */
+Test(waits, for_a_copy_that_another_thread_waited_for_are_needed)
+{
+	const gt_id one = thread;
+	const gt_id kernel = add_work(first, 100, 200, 1000);
+	gt_id call;
+
+	add_synchronize(110, 1010, kernel);
+	call = trace_call(&trace, thread, "cudaMemcpyAsync", 1100, 1105);
+	trace_copy(&trace, first, GT_COPY_DEVICE_TO_HOST, 100000, 1200, 1300)->api_call = call;
+	thread = trace_thread(&trace, process, 102);
+	add_synchronize(1350, 1400, kernel);
+	thread = one;
+	add_synchronize(1450, 1910, add_work(first, 1410, 1420, 1900));
+	add_work(first, 2000, 2100, 2200);
+	run_report(&result, "waits", &trace);
+	cr_assert(eq(sz, row_count(&result, "avoidable"), 1));
+	expect_count(&result, "avoidable", 0, "calls", 1); /* the first, before the copy */
 }
 
 Test(waits, before_a_time_is_read_are_needed)

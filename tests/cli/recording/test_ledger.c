@@ -2,8 +2,11 @@
 #include "cli/recording/ledger.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/strings.h"
+#include "model/ledger.h"
 #include "model/trace.h"
 #include "support/check.h"
 
@@ -155,6 +158,102 @@ Test(ledger, tells_graph_launches_and_failed_ones_apart)
 		true,
 		"ledger: 1 launch = 1 kernel; 3 graph launches, 31 kernels in all; 2 launches "
 		"failed, clean: nothing is missing");
+}
+
+/*
+ * Sentences of five launches with their kernels where a class that has no words of its own, or more
+ * than these, has 1, and 3.
+ */
+static const struct {
+	const char *name;
+	bool clean;
+	const char *sentences[2];
+} of_classes[] = {
+	{"launches",
+         false,
+         {"6 launches = 5 kernels + 1 not accounted for",
+          "8 launches = 5 kernels + 3 not accounted for"}},
+	{"launches_timed",
+         false,
+         {"5 launches = 6 kernels - 1 counted twice", "5 launches = 8 kernels - 3 counted twice"}},
+	{"launches_unfinished",
+         false,
+         {"5 launches = 5 kernels + 1 unfinished - 1 counted twice",
+          "5 launches = 5 kernels + 3 unfinished - 3 counted twice"}},
+	{"launches_captured",
+         false,
+         {"5 launches = 5 kernels + 1 captured into graphs - 1 counted twice",
+          "5 launches = 5 kernels + 3 captured into graphs - 3 counted twice"}},
+	{"launches_missing",
+         false,
+         {"5 launches = 5 kernels + 1 missing - 1 counted twice",
+          "5 launches = 5 kernels + 3 missing - 3 counted twice"}},
+	{"launches_refused",
+         true,
+         {"5 launches = 5 kernels; 1 launch failed", "5 launches = 5 kernels; 3 launches failed"}},
+	{"graph_launches",
+         true,
+         {"5 launches = 5 kernels; 1 graph launch, 5 kernels in all",
+          "5 launches = 5 kernels; 3 graph launches, 5 kernels in all"}},
+	{"kernels_unfinished",
+         false,
+         {"5 launches = 5 kernels; 1 kernel unfinished",
+          "5 launches = 5 kernels; 3 kernels unfinished"}},
+	{"processes_unrecorded",
+         false,
+         {"5 launches = 5 kernels; of 1 process 1 is missing",
+          "5 launches = 5 kernels; of 3 processes 3 are missing"}},
+	{"bytes_damaged",
+         false,
+         {"at least 5 launches = 5 kernels; 1 byte of damage",
+          "at least 5 launches = 5 kernels; 3 bytes of damage"}},
+	{"chunks_damaged",
+         false,
+         {"at least 5 launches = 5 kernels; 1 damaged chunk",
+          "at least 5 launches = 5 kernels; 3 damaged chunks"}},
+	{"chunks_left_out",
+         false,
+         {"at least 5 launches = 5 kernels; 1 chunk left out when it was read",
+          "at least 5 launches = 5 kernels; 3 chunks left out when they were read"}},
+};
+
+/* Whether the class stands in the list, with its sentence for 1, or for 3. */
+static bool find_sentence(const char *name, bool many, bool *clean, char *text, size_t size)
+{
+	for (size_t i = 0; i < GT_COUNT_OF(of_classes); i++) {
+		if (strcmp(of_classes[i].name, name) != 0)
+			continue;
+		*clean = of_classes[i].clean;
+		snprintf(text, size, "ledger: %s", of_classes[i].sentences[many]);
+		return true;
+	}
+	return false;
+}
+
+/* Losses have words, and nothing else makes a recording less than whole. */
+Test(ledger, says_of_each_class_alone_what_it_means)
+{
+	for (size_t i = 0; i < 2 * gt_ledger_class_count; i++) {
+		const struct gt_ledger_class *class = &gt_ledger_classes[i / 2];
+		const bool many = i % 2;
+		const struct entry entries[] = {{"launches", 5},
+		                                {"launches_timed", 5},
+		                                {"kernels", 5},
+		                                {class->name, many ? 3 : 1},
+		                                {0}};
+		bool clean = !*class->one;
+		char text[512];
+
+		if (!find_sentence(class->name, many, &clean, text, sizeof(text)))
+			snprintf(text, sizeof(text), "ledger: 5 launches = 5 kernels%s%s",
+			         clean  ? ""
+			         : many ? "; 3 "
+			                : "; 1 ",
+			         many ? class->many : class->one);
+		if (clean)
+			strcat(text, ", clean: nothing is missing");
+		expect_sentence(entries, clean, text);
+	}
 }
 
 /* The sentence of one launch with its kernel, recorded by processes that ended so. */

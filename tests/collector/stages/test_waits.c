@@ -428,6 +428,34 @@ static void expect_unproven(struct gt_trace trace)
 	gt_trace_release(&trace);
 }
 
+/* In either process: what failed before the wait, or after its record, changes nothing. */
+Test(waits, on_a_shared_event_are_for_no_record_that_failed)
+{
+	struct gt_trace trace;
+	const struct gt_sync *wait;
+
+	recording_add(&recording, sync_call, .start_ns = 1950, .end_ns = 1954, .event = EVENT,
+	              .kind = GT_SYNC_EVENT_RECORD, .result = 400, .context = CONTEXT);
+	recording_add(&recording, sync_call, .start_ns = 2200, .end_ns = 2204, .event = EVENT,
+	              .kind = GT_SYNC_EVENT_RECORD, .result = 400, .context = CONTEXT);
+	add_both(NULL);
+	recording_add(&recording, sync_call, .start_ns = 2450, .end_ns = 2454, .event = IMPORTED,
+	              .kind = GT_SYNC_EVENT_RECORD, .result = 400, .context = CONTEXT);
+	add_sync(GT_SYNC_STREAM_WAIT_EVENT, 2500, HANDLE, IMPORTED);
+	add_work(OTHER_STREAM, 2600, 2);
+	trace = collected();
+	wait = sync_of_kind(&trace, GT_SYNC_STREAM_WAIT_EVENT);
+	cr_assert(ne(u32, wait->record, GT_NONE));
+	cr_expect(eq(i32, trace.syncs.rows[wait->record].result, 0));
+	cr_expect(eq(u32, trace.syncs.rows[wait->record].generation, 1));
+	cr_expect(eq(u32, wait->generation, 1));
+	gt_array_each(const struct gt_sync, sync, &trace.syncs)
+		if (sync->result != 0)
+			cr_expect(eq(u32, sync->generation, 0));
+	cr_expect(eq(sz, trace.edges.count, 1));
+	gt_trace_release(&trace);
+}
+
 Test(waits, on_an_event_that_nobody_gave_away_are_for_nothing)
 {
 	add_work(STREAM, 1900, 1);

@@ -132,6 +132,46 @@ Test(memory_shown, marks_what_failed_with_what_was_in_use_then)
 	end();
 }
 
+/* "name, name" of the groups that marks of failures stand in. */
+static void expect_failed_in(const char *names)
+{
+	char text[512] = "";
+
+	gt_array_each(const struct gt_memory_mark, mark, &shown.marks) {
+		char name[GT_MEMORY_NAME_SIZE];
+
+		if (mark->is != GT_MEMORY_MARK_FAILED)
+			continue;
+		gt_memory_group_name(&shown, mark->group,
+		                     shown.groups.rows[mark->group].device == device ? 3 : 4, name);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+		         *text ? ", " : "", name);
+	}
+	expect_text(text, names);
+}
+
+/* The call says where, else its context does, whatever else has it. */
+Test(memory_shown, marks_what_failed_where_it_was_to_be)
+{
+	gt_id other;
+	gt_id calls[4];
+
+	scene_begin(1000);
+	other = trace_device(&trace);
+	for (int i = 0; i < 4; i++)
+		calls[i] = trace_call(&trace, thread, "cudaMalloc", 10 * i + 10, 10 * i + 15);
+	for (int i = 0; i < 4; i++) {
+		struct gt_memory_call *call =
+			trace_memory_call(&trace, calls[i], GT_MEMORY_CALL_ALLOCATE, 8, 2);
+
+		call->context = i < 2 ? trace.streams.rows[stream].context : GT_NONE;
+		call->place = i % 2 == 0 ? other : GT_NONE;
+	}
+	show();
+	expect_failed_in("GPU 4 memory, GPU 3 memory, GPU 4 memory, CUDA memory");
+	end();
+}
+
 Test(memory_shown, shows_blocks_of_a_pool_and_what_the_pool_says)
 {
 	const double reserved[] = {4096, 8192};

@@ -31,14 +31,15 @@ static _Thread_local struct {
 static uint64_t writers = 4; /* blocks of a launch, the first thread of each writes */
 static uint64_t events = 10; /* of each, in each launch; one more begins and one ends a range */
 static uint64_t launches = 2;
-static uint64_t pause_us; /* between two events */
-static int is_plain;      /* the module has no variable */
-static int is_argument;   /* the ring's address is asked for */
-static int is_kernel;     /* launched by a handle of no context */
-static int is_graph;      /* launched as a node that was made by hand */
-static int is_reloaded;   /* the module, between two launches */
-static int destroys;      /* the context, at the end */
-static int never_closes;  /* writers go on for ever */
+static uint64_t contexts = 1; /* one after the other; all but the last are destroyed */
+static uint64_t pause_us;     /* between two events */
+static int is_plain;          /* the module has no variable */
+static int is_argument;       /* the ring's address is asked for */
+static int is_kernel;         /* launched by a handle of no context */
+static int is_graph;          /* launched as a node that was made by hand */
+static int is_reloaded;       /* the module, between two launches */
+static int destroys;          /* the context, at the end */
+static int never_closes;      /* writers go on for ever */
 static const char *end = "exit";
 static const char *another = ""; /* a name that is told as well */
 
@@ -206,28 +207,38 @@ static CUfunction load(CUmodule *module)
 	return function;
 }
 
-static void run(CUcontext *context)
+/* first: the number of the first launch, over all contexts. */
+static void run_in_context(CUcontext *context, uint64_t first)
 {
 	CUmodule module;
 	CUfunction function;
 
-	MUST(cuInit, 0);
 	MUST(cuCtxCreate, context, NULL, 0, 0);
 	function = load(&module);
-	(void)gputrace_device_name("work");
-	(void)gputrace_device_name("step");
-	(void)gputrace_device_name("step");
-	if (*another)
-		(void)gputrace_device_name(another);
 	for (uint64_t i = 0; i < launches; i++) {
 		if (i && is_reloaded) {
 			MUST(cuModuleUnload, module);
 			function = load(&module);
 		}
 		launch(function);
-		play_launch(i, ring_of(module));
+		play_launch(first + i, ring_of(module));
 	}
 	MUST(cuCtxSynchronize, );
+}
+
+static void run(CUcontext *context)
+{
+	MUST(cuInit, 0);
+	(void)gputrace_device_name("work");
+	(void)gputrace_device_name("step");
+	(void)gputrace_device_name("step");
+	if (*another)
+		(void)gputrace_device_name(another);
+	for (uint64_t i = 0; i < contexts; i++) {
+		if (i)
+			MUST(cuCtxDestroy, *context);
+		run_in_context(context, i * launches);
+	}
 }
 
 static void say(void)
@@ -241,11 +252,12 @@ static void say(void)
 
 static void usage(void)
 {
-	(void)fputs("usage: app_device [--writers N] [--events N] [--launches N] [--pause US]\n"
-	            "       [--plain] [--argument] [--kernel] [--graph] [--reload] [--destroy]\n"
-	            "       [--for-ever]\n"
-	            "       [--name TEXT] [--end exit|_exit|abort|kill|exec|fork]\n",
-	            stderr);
+	(void)fputs(
+		"usage: app_device [--writers N] [--events N] [--launches N] [--contexts N] [--pause US]\n"
+		"       [--plain] [--argument] [--kernel] [--graph] [--reload] [--destroy]\n"
+		"       [--for-ever]\n"
+		"       [--name TEXT] [--end exit|_exit|abort|kill|exec|fork]\n",
+		stderr);
 	exit(2);
 }
 
@@ -275,6 +287,8 @@ static void read_value(const char *word, const char *value)
 		events = strtoull(value, NULL, 10);
 	else if (strcmp(word, "--launches") == 0)
 		launches = strtoull(value, NULL, 10);
+	else if (strcmp(word, "--contexts") == 0)
+		contexts = strtoull(value, NULL, 10);
 	else if (strcmp(word, "--pause") == 0)
 		pause_us = strtoull(value, NULL, 10);
 	else if (strcmp(word, "--name") == 0)

@@ -155,9 +155,21 @@ static void tell_created(CUpti_ActivityKind kind, CUcontext context, CUstream st
 	fake_tell(&activity);
 }
 
+static _Atomic(CUcontext) gone; /* the one that was destroyed last, where places are used again */
+
+static CUcontext new_context(void)
+{
+	CUcontext context = atomic_exchange(&gone, NULL);
+
+	if (!context)
+		return calloc(1, sizeof(*context));
+	memset(context, 0, sizeof(*context));
+	return context;
+}
+
 static CUcontext add_context(CUdevice device)
 {
-	CUcontext context = calloc(1, sizeof(*context));
+	CUcontext context = new_context();
 	struct fake_activity overhead = {
 		.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
 		.subkind = CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE,
@@ -247,6 +259,8 @@ static CUresult destroy_context(CUcontext context)
 	(void)pthread_mutex_unlock(&fake_cuda.lock);
 	if (current == context)
 		current = NULL;
+	if (fake_cuda.script.same_context)
+		atomic_store(&gone, context);
 	return CUDA_SUCCESS; /* its memory stays: records and handles may still name it */
 }
 

@@ -326,8 +326,10 @@ static CUresult tell_attribute(int *value, CUfunction_attribute attribute, CUfun
 	case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
 		*value = 90;
 		return CUDA_SUCCESS;
-	case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
 	case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+		*value = (int)(fake_cuda.script.local_bytes / (strlen(function->name) % 2 ? 4 : 1));
+		return CUDA_SUCCESS;
+	case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
 	case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
 	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
 	case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fakes/cupti/calls.h"
 #include "fakes/cupti/state.h"
 
 /* One subscriber, as before CUDA 13.3, and which callbacks it wants. */
@@ -86,6 +87,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc
 	CUpti_SubscriberHandle none = NULL;
 	const char *other = fake_script.subscriber_busy ? "other-profiler" : NULL;
 
+	FAKE_TELL("%s %s %s", FAKE_THERE(callback), FAKE_THERE(userdata),
+	          params && params->subscriberName ? params->subscriberName : "null");
 	if (!handle || !callback)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (fake_script.init_fail)
@@ -114,6 +117,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc ca
 
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle)
 {
+	FAKE_TELL("%s", FAKE_THERE(handle));
 	if (!handle || handle != atomic_load(&subscriber))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (size_t domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
@@ -132,6 +136,7 @@ static int valid(CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain, CUp
 CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
                                 CUpti_CallbackDomain domain, CUpti_CallbackId cbid)
 {
+	FAKE_TELL("%u %d %u", enable, (int)domain, cbid);
 	if (!valid(handle, domain, cbid) || cbid == 0)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && !driver_names[cbid])
@@ -145,6 +150,7 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
 CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
                               CUpti_CallbackDomain domain)
 {
+	FAKE_TELL("%u %d", enable, (int)domain);
 	if (!valid(handle, domain, 0))
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (size_t i = 1; i < CALLBACKS_PER_DOMAIN; i++)

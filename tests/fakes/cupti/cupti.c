@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fakes/cupti/calls.h"
 #include "fakes/cupti/state.h"
 
 /* The fake libcupti: everything but callbacks, records and buffers. */
@@ -85,6 +86,7 @@ CUptiResult cuptiGetTimestamp(uint64_t *now)
 
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function)
 {
+	FAKE_TELL("%s", FAKE_THERE(function));
 	for (size_t i = 0; i < CUPTI_ACTIVITY_KIND_COUNT && fake_script.strict; i++)
 		if (atomic_load(&kinds[i]))
 			fake_die("a timestamp callback is registered after kind %zu was enabled",
@@ -120,6 +122,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 	const struct fake_driver *cuda = atomic_load(&driver);
 	unsigned char before;
 
+	FAKE_TELL("%d", (int)kind);
 	/* The answers of an H200 with CUPTI 130001. */
 	if (kind == CUPTI_ACTIVITY_KIND_ENVIRONMENT || kind == CUPTI_ACTIVITY_KIND_DEVICE_ATTRIBUTE)
 		return CUPTI_ERROR_NOT_COMPATIBLE;
@@ -142,6 +145,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
+	FAKE_TELL("%d", (int)kind);
 	if (kind <= CUPTI_ACTIVITY_KIND_INVALID || kind >= CUPTI_ACTIVITY_KIND_COUNT)
 		return CUPTI_ERROR_INVALID_KIND;
 	atomic_store(&kinds[kind], 0);
@@ -151,6 +155,7 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
                                            CUpti_BuffersCallbackCompleteFunc completed)
 {
+	FAKE_TELL("%s %s", FAKE_THERE(requested), FAKE_THERE(completed));
 	return fake_buffers_register(requested, completed);
 }
 
@@ -158,6 +163,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
 	CUptiResult result;
 
+	FAKE_TELL("%u", flag);
 	if (fake_script.flush_hang && atomic_fetch_add(&flushes, 1) + 1 >= fake_script.flush_hang)
 		for (;;)
 			(void)pause();
@@ -172,6 +178,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 
 CUptiResult cuptiActivityFlushPeriod(uint32_t time)
 {
+	FAKE_TELL("%u", time);
 	return fake_buffers_period(time);
 }
 
@@ -200,6 +207,7 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_size, CUpti
 
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t *dropped)
 {
+	FAKE_TELL("%s %u", FAKE_THERE(context), stream);
 	(void)context;
 	(void)stream;
 	if (!dropped)
@@ -243,6 +251,7 @@ CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t 
 		return CUPTI_ERROR_PARAMETER_SIZE_NOT_SUFFICIENT;
 	attributes[attribute] = 0;
 	memcpy(&attributes[attribute], value, attribute_size(attribute));
+	FAKE_TELL("%d=%zu", (int)attribute, attributes[attribute]);
 	if (attribute == CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER)
 		fake_buffers_promise_zeroed(attributes[attribute] != 0);
 	if (attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER)
@@ -319,6 +328,7 @@ CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, uint32_t *id)
 
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 {
+	FAKE_TELL("%d", (int)type);
 	if (type >= CUPTI_ACTIVITY_THREAD_ID_TYPE_SIZE)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	atomic_store(&system_thread_ids, type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
@@ -327,6 +337,7 @@ CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
 
 CUptiResult cuptiActivityEnableLatencyTimestamps(uint8_t enable)
 {
+	FAKE_TELL("%u", enable);
 	(void)enable;
 	return CUPTI_SUCCESS;
 }
@@ -338,6 +349,9 @@ cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterCon
 {
 	if (!configs || !count)
 		return CUPTI_ERROR_INVALID_PARAMETER;
+	for (uint32_t i = 0; i < count; i++)
+		FAKE_TELL("kind=%d scope=%d device=%u enable=%u", (int)configs[i].kind,
+		          (int)configs[i].scope, configs[i].deviceId, configs[i].enable);
 	atomic_store(&unified_configured, 1);
 	return CUPTI_SUCCESS;
 }
@@ -346,6 +360,7 @@ CUptiResult cuptiActivityEnableHWTrace(uint8_t enable)
 {
 	const struct fake_driver *cuda = atomic_load(&driver);
 
+	FAKE_TELL("%u", enable);
 	(void)enable;
 	if (!cuda || !cuda->ready())
 		return CUPTI_ERROR_NOT_INITIALIZED;

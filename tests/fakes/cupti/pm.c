@@ -12,6 +12,7 @@
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
 
+#include "fakes/cupti/calls.h"
 #include "fakes/cupti/range.h"
 #include "fakes/cupti/state.h"
 
@@ -97,9 +98,6 @@ static CUpti_PmSampling_Object samplers[MOST_DEVICES];
 static atomic_uint decodes;
 static atomic_int unmade; /* by its exit handler */
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
-
-/* As the real one: what the caller does not say it has, it does not have. */
-#define KNOWS(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)
 
 static uint64_t busy_until(size_t device, uint64_t now_ns)
 {

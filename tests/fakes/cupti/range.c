@@ -5,6 +5,7 @@
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
 
+#include "fakes/cupti/calls.h"
 #include "fakes/cupti/range.h"
 #include "fakes/cupti/state.h"
 
@@ -43,9 +44,6 @@ struct ranges {
 
 static CUpti_RangeProfiler_Object profilers[MOST_PROFILERS];
 static atomic_uint starts;
-
-/* As the real one: what the caller does not say it has, it does not have. */
-#define KNOWS(params, type) ((params) && (params)->structSize >= type##_STRUCT_SIZE)
 
 /* The range that the kernel belongs to; NULL: it is left out. */
 static struct range *range_of(CUpti_RangeProfiler_Object *profiler, uint32_t correlation)

@@ -194,6 +194,108 @@ Test(pm_sampler, says_where_cupti_cannot_decode)
 	cr_expect(not(sampler.was_full));
 }
 
+/* ---- many decodings ---- */
+
+enum { ROOM = 600, MOST_TOLD = 8192 };
+
+/* The image: how many samples are in it, and the number of the first. */
+struct decoded {
+	size_t first;
+	size_t count;
+};
+
+/* The hardware: samples that it has taken, and those that were decoded. */
+static struct {
+	size_t taken;
+	size_t decoded;
+} hardware;
+
+static struct decoded *decoded_of(uint8_t *image)
+{
+	return (struct decoded *)(void *)image;
+}
+
+static CUptiResult decode_some(struct gt_pm_pm_decode *params)
+{
+	struct decoded *image = decoded_of(params->image);
+
+	if (image->count == 0)
+		image->first = hardware.decoded;
+	while (hardware.decoded < hardware.taken && image->count < ROOM) {
+		image->count++;
+		hardware.decoded++;
+	}
+	params->stopped = hardware.decoded < hardware.taken ? 1 : END_OF_DATA;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult info_of_image(struct gt_pm_pm_data_info *params)
+{
+	params->populated = params->completed =
+		decoded_of((uint8_t *)(uintptr_t)params->image)->count;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult sample_of_image(struct gt_pm_pm_sample_info *params)
+{
+	const struct decoded *image = decoded_of((uint8_t *)(uintptr_t)params->image);
+
+	params->start_ns = 1000 + 100 * (image->first + params->sample);
+	params->end_ns = params->start_ns + 100;
+	return CUPTI_SUCCESS;
+}
+
+static struct gt_pm pm_with_images = {
+	.profiler.cuptiProfilerHostEvaluateToGpuValues = evaluate,
+	.cuptiPmSamplingDecodeData = decode_some,
+	.cuptiPmSamplingGetCounterDataInfo = info_of_image,
+	.cuptiPmSamplingCounterDataImageInitialize = empty,
+	.cuptiPmSamplingCounterDataGetSampleInfo = sample_of_image,
+};
+
+static unsigned told_of[MOST_TOLD]; /* how often each sample was told */
+
+static void note(void *context, const struct gt_pm_sample *sample)
+{
+	const size_t number = (sample->start_ns - 1000) / 100;
+
+	(void)context;
+	cr_assert(sample->values != NULL, "a gap before %zu", number);
+	cr_assert(lt(sz, number, MOST_TOLD));
+	told_of[number]++;
+}
+
+/* So many at a time: each is told once, but the first of all. */
+static void expect_each_is_told(size_t at_a_time)
+{
+	struct decoded images[2] = {{0}};
+	struct gt_pm_sampler sampler = {
+		.pm = &pm_with_images,
+		.interval_ns = 100,
+		.data = {.bytes = (uint8_t *)&images[0], .size = sizeof(images[0])},
+		.empty = {.bytes = (uint8_t *)&images[1], .size = sizeof(images[1])},
+		.room = ROOM,
+	};
+
+	memset(told_of, 0, sizeof(told_of));
+	hardware.taken = hardware.decoded = 0;
+	while (hardware.taken + at_a_time < MOST_TOLD) {
+		hardware.taken += at_a_time;
+		cr_assert(eq(int, gt_pm_decode(&sampler, note, NULL), 0));
+	}
+	for (size_t i = 0; i < hardware.taken; i++)
+		cr_expect(eq(uint, told_of[i], i > 0), "sample %zu, %zu at a time", i, at_a_time);
+}
+
+Test(pm_sampler, tells_each_sample_once_however_many_come_at_a_time)
+{
+	static const size_t counts[] = {1,   7,   50,  100, 171, 172,  173, 250,
+	                                344, 345, 599, 600, 601, 1300, 4000};
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		expect_each_is_told(counts[i]);
+}
+
 /* Images are as large as there is room for samples: what samples no more keeps none. */
 Test(pm_sampler, gives_all_its_memory_back)
 {

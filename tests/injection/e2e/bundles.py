@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared by tests of captured launches, graphs and sequences: they read bundles, and run them again."""
 import json
+import math
 import pathlib
 import subprocess
 
@@ -13,6 +14,7 @@ class Bundles(Case):
 
     CUBIN = SOURCE / "tests" / "cubins" / "replay_90.cubin"
     COUNT, ROOM, ROWS = 1000, 1024, 8
+    HELD_THREADS = 132 * 2048  # at a time, by an H200
 
     @staticmethod
     def bundles(run):
@@ -26,7 +28,19 @@ class Bundles(Case):
         return found[0]
 
     def manifest(self, run):
-        return json.loads((self.only(run) / "bundle.json").read_text())
+        manifest = json.loads((self.only(run) / "bundle.json").read_text())
+        self.assertEqual(manifest["origin"]["local_bytes"], self.local_bytes(manifest))
+        return manifest
+
+    @classmethod
+    def local_bytes(cls, manifest):
+        """The most that one of its launches needs: for all of its threads, or for as many as the GPU holds."""
+        most = 0
+        for step in manifest["steps"]:
+            if step["kind"] == "launch":
+                threads = min(math.prod(step["grid"]) * math.prod(step["block"]), cls.HELD_THREADS)
+                most = max(most, threads * manifest["functions"][step["function"]]["local_bytes"])
+        return most
 
     def bundle(self, run):
         """The one bundle of a recording, as the reader of bundles has it; every blob was read."""

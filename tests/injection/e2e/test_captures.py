@@ -5,6 +5,7 @@ Covers SOURCE(captures).
 """
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -194,6 +195,13 @@ class Captures(Bundles):
         self.assertLess(len(captured), 150)
         for row in rows[len(captured):]:
             self.assertIn("--max-bytes", row["reason"])
+        self.check_held(run, rows)
+
+    def check_held(self, run, rows):
+        """The note says for how long the program was held up in all, also for what was refused in the end."""
+        (said,) = [int(found[1]) for found in map(re.compile(r"held the program up for (\d+) ms").search, run.recording.notes)
+                   if found]
+        self.assertGreaterEqual(said + 1, sum(row["end_ns"] - row["start_ns"] for row in rows) / 1e6)
 
     def test_memory_of_other_processes_is_refused(self):
         run = self.capture("--how", "ipc")

@@ -187,6 +187,17 @@ class KernelCounters(Case):
     def test_more_launches_than_there_are_buffers(self):
         self.check_profiled(self.record("--launches", 700, options=self.OPTIONS), 700)
 
+    def test_contexts_one_after_another(self):
+        """Each is one of its own, also where its handle is that of one that is gone."""
+        for script in ("", "same_context=1"):
+            with self.subTest(script):
+                run = self.record("--contexts", 40, "--launches", 2, "--plain", "--writers", 1, program="app_device",
+                                  options=self.OPTIONS, script=script)
+                self.assertEqual(run.status, 0, run.stderr)
+                self.assertEqual(run.recording.tables["kernels"], 80)
+                self.assertEqual(run.recording.tables["profiled_launches"], 80)
+                self.assertEqual(run.recording.tables["contexts"], 40)
+
     def test_few_buffers(self):
         for size in "64K", "1M":
             run = self.record("--launches", 300, "--names", 3, options=(*self.OPTIONS, "--buffer-size", size), GPUTRACE_BUFFERS="4")

@@ -59,6 +59,14 @@ class Device(Case):
         self.assertEqual(run.recording.ledger["device_events_broken"], 0)
         self.assertEqual(run.recording.notes, [])
 
+    def test_contexts_one_after_another_write_as_well(self):
+        """More of them than there may be at a time: what one has had the next ones have again."""
+        for words in ((), ("--reload",), ("--argument",)):
+            with self.subTest(words=words):
+                run = self.play("--contexts", 20, "--launches", 2, "--events", 3, *words)
+                self.check_exact(run, 40, 4, 3)
+                self.assertEqual(run.recording.notes, [])
+
     def test_a_module_that_lies_where_another_one_did_writes_as_well(self):
         self.check_exact(self.play("--reload", "--launches", 4), launches=4)
         self.check_exact(self.play("--reload", "--graph", "--launches", 3), launches=3)

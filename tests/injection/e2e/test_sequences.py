@@ -152,6 +152,14 @@ class Sequences(Bundles):
             self.assertEqual((status, [row["differing"] for row in buffers]), (0, [0, 0]), form)
         self.assertEqual(self.replay(run, "--relocate")[0], 0)
 
+    def test_local_memory_is_the_most_that_a_launch_needs(self):
+        for how, last in (("pinned", 64), ("table", 16), ("infinite", 16)):
+            with self.subTest(how):
+                manifest = self.manifest(self.capture("--how", how, script="local_bytes=64"))
+                used = [manifest["functions"][step["function"]]["local_bytes"] for step in manifest["steps"]
+                        if step["kind"] == "launch"]
+                self.assertEqual((used[-1], manifest["origin"]["local_bytes"]), (last, 64 * 1024))
+
     def test_several_copies_in_one_call(self):
         run = self.capture("--how", "batches")
         x, y = run.facts["x"], run.facts["y"]

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cuda.h>
 
@@ -338,6 +339,44 @@ Test(nvml, tells_the_others_time_once_the_process_itself_was_seen)
 	sample(&watch);
 	expect_value(&watch, GT_NVML_others_utilization_percent, 30);
 	cr_expect(gt(u64, watch.device.processes_seen_us, 0));
+}
+
+/* The last time in which processes were seen to run, as the driver keeps it. */
+static uint64_t ran_us;
+
+static gt_nvml_result tell_latest(gt_nvml_handle device, struct gt_nvml_process_sample *samples,
+                                  unsigned *count, uint64_t since_us)
+{
+	(void)device;
+	*count = 2;
+	if (since_us >= ran_us)
+		return 6; /* not found */
+	samples[0] = (struct gt_nvml_process_sample){.pid = (unsigned)getpid(), .time_us = ran_us};
+	samples[1] =
+		(struct gt_nvml_process_sample){.pid = 1, .time_us = ran_us - 1, .sm_percent = 40};
+	return 0;
+}
+
+static void sample_others(struct watch *watch, int64_t expected)
+{
+	make_due(watch);
+	sample(watch);
+	expect_value(watch, GT_NVML_others_utilization_percent, expected);
+}
+
+/* The driver tells nothing twice, as long as it is asked for what is newer. */
+Test(nvml, counts_once_what_others_ran)
+{
+	struct watch watch = watch_with("");
+
+	watch.nvml.nvmlDeviceGetProcessUtilization = tell_latest;
+	sample(&watch);
+	ran_us = watch.device.processes_seen_us + 1000;
+	sample_others(&watch, 40);
+	sample_others(&watch, 0);
+	ran_us += 1000;
+	sample_others(&watch, 40);
+	sample_others(&watch, 0);
 }
 
 /* In a container the lists may hold the host's numbers: the process cannot find itself. */

@@ -112,6 +112,31 @@ Test(numa, finds_the_host_s_side_whichever_it_is)
 	free(row);
 }
 
+/* From the first byte to the last, and no page of what follows. */
+Test(numa, asks_about_the_rows_of_a_copy_of_rows)
+{
+	const CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_HOST,
+	                            .srcHost = memory,
+	                            .srcPitch = BYTES / 8,
+	                            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+	                            .dstDevice = 0x7000000000000,
+	                            .dstPitch = BYTES,
+	                            .WidthInBytes = 100,
+	                            .Height = 4};
+	const cuMemcpy2DAsync_v2_params params = {&rows, NULL};
+	struct gt_record_copy_place *row;
+
+	memset(memory, 1, BYTES / 2 - 4096); /* of the fourth row's begin, not of what follows */
+	enter(CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2, &params);
+	row = place();
+	if (node_of_memory() >= 0) {
+		cr_expect(eq(u64, row->address, (uintptr_t)memory));
+		cr_expect(eq(u64, row->size_bytes, 3 * (BYTES / 8) + 100));
+		cr_expect(eq(u32, row->pages, 4));
+	}
+	free(row);
+}
+
 Test(numa, does_not_know_where_untouched_memory_lies)
 {
 	const cuMemcpyHtoDAsync_v2_params params = {0x7000000000000, memory, BYTES, NULL};

@@ -7,7 +7,10 @@
 #include "injection/driver/capture_driver.h"
 #include "support/check.h"
 
-/* On a driver that is made up: a graph of empty nodes, the last of which waits for all others. */
+/*
+ * On a driver that is made up: a graph of empty nodes, the last of which waits for all others, for
+ * some only until they let others begin.
+ */
 
 enum { MOST = 200 };
 
@@ -19,6 +22,13 @@ struct CUgraph_st {
 };
 
 static struct CUgraph_st graph;
+static bool first_is_programmatic;
+
+/* Edges of both types, in turns that are none of two or three. */
+static bool is_programmatic(size_t number)
+{
+	return (number * number % 7 < 3) == first_is_programmatic;
+}
 
 static CUresult tell_nodes(CUgraph of, CUgraphNode *nodes, size_t *count)
 {
@@ -46,7 +56,9 @@ static CUresult tell_before(CUgraphNode node, CUgraphNode *before, CUgraphEdgeDa
 		*count = all;
 	for (size_t i = 0; i < *count; i++) {
 		before[i] = &node->graph->nodes[i];
-		edges[i] = (CUgraphEdgeData){0};
+		edges[i] = (CUgraphEdgeData){.type = is_programmatic(i)
+		                                             ? CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+		                                             : CU_GRAPH_DEPENDENCY_TYPE_DEFAULT};
 	}
 	return CUDA_SUCCESS;
 }
@@ -70,8 +82,12 @@ static void expect_all_are_waited_for(size_t count)
 	cr_assert(eq(int, gt_graph_read(reader, &graph, &err), 0), "%s", err.text);
 	cr_assert(eq(u32, reader->read.node_count, count + 1));
 	cr_assert(eq(u32, last->edge_count, count));
-	for (uint32_t i = 0; i < count; i++)
-		cr_expect(eq(u32, reader->read.edges[last->first_edge + i].from, i));
+	for (uint32_t i = 0; i < count; i++) {
+		const struct gt_graph_edge *edge = &reader->read.edges[last->first_edge + i];
+
+		cr_expect(eq(u32, edge->from, i));
+		cr_expect(eq(int, edge->programmatic, is_programmatic(i)), "edge %u", i);
+	}
 	free(reader);
 }
 
@@ -79,6 +95,8 @@ Test(graph_nodes, wait_for_each_of_those_before_them)
 {
 	static const size_t counts[] = {0, 1, 31, 32, 33, MOST - 1};
 
-	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		expect_all_are_waited_for(counts[i]);
+	for (size_t i = 0; i < 2 * sizeof(counts) / sizeof(counts[0]); i++) {
+		first_is_programmatic = i % 2;
+		expect_all_are_waited_for(counts[i / 2]);
+	}
 }

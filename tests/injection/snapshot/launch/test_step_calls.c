@@ -249,6 +249,64 @@ Test(step_calls, know_launches_and_memory_that_goes)
 	cr_expect(eq(int, (int)call.kind, (int)GT_STEP_CALL_NONE));
 }
 
+/* Names of callback ids, from CUPTI's own headers. */
+static const char *const runtime_names[1024] = {
+#include "fakes/runtime_names.inc"
+};
+static const char *const driver_names[1024] = {
+#include "fakes/driver_names.inc"
+};
+
+static bool has_one_of(const char *name, const char *const *words)
+{
+	for (; *words; words++)
+		if (strstr(name, *words))
+			return true;
+	return false;
+}
+
+/* By their names: after these memory that steps may use is not there, or not the GPU's any more. */
+static bool ends_memory(const char *name)
+{
+	static const char *const words[] = {
+		"cudaFree",      "cuMemFree",      "HostUnregister",          "cuMemUnmap",
+		"cuMemHostFree", "cuArrayDestroy", "cuMipmappedArrayDestroy", NULL};
+	/* Of CUDA 3.1 and earlier, which later ones replaced. */
+	static const char *const old[] = {"cuMemFree", NULL};
+
+	return has_one_of(name, words) && strcmp(name, *old) != 0;
+}
+
+static size_t check_calls_that_end(bool driver, const char *const *names)
+{
+	/* Their parameters are handles, addresses and sizes, the memory is the first. */
+	const uint64_t params[] = {0x10000, 64, 0, 0, 0, 0, 0, 0};
+	size_t count = 0;
+
+	for (CUpti_CallbackId id = 1; id < 1024; id++) {
+		const struct gt_step_call call =
+			names[id] && ends_memory(names[id])
+				? read_call(driver, id, names[id], params)
+				: (struct gt_step_call){.kind = GT_STEP_CALL_NONE};
+
+		if (!names[id] || !ends_memory(names[id]))
+			continue;
+		count++;
+		cr_expect(gt_step_call_is_known(driver, id), "%s", names[id]);
+		cr_expect(eq(int, (int)call.kind, (int)GT_STEP_CALL_END), "%s", names[id]);
+		cr_expect(eq(u64, call.address, 0x10000), "%s", names[id]);
+		cr_expect(eq(u64, call.freed_bytes, strstr(names[id], "Unmap") ? 64 : 0), "%s",
+		          names[id]);
+	}
+	return count;
+}
+
+Test(step_calls, know_each_call_after_which_memory_is_gone)
+{
+	cr_expect(ge(sz, check_calls_that_end(false, runtime_names), 7));
+	cr_expect(ge(sz, check_calls_that_end(true, driver_names), 7));
+}
+
 Test(step_calls, say_what_no_sequence_can_have)
 {
 	const CUDA_MEMCPY2D from_array = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,
