@@ -57,6 +57,7 @@ struct gt_exporter {
 	const char *extension; /* with the dot; picks the format when none is named */
 	const char *summary;   /* one line, no full stop */
 	const char *readers;   /* programs besides Perfetto's UI that show it; NULL: none */
+	bool is_database;      /* tables to be asked, no timeline to be looked at */
 	bool needs_path;       /* writes the path by itself, not into the sink: never to a pipe */
 	unsigned compressions; /* that it can write: 1 << GT_COMPRESSION_... */
 	enum gt_name_form

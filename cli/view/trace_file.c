@@ -37,7 +37,16 @@ void gt_trace_file_say(const char *path, const struct gt_exporter *exporter, boo
 {
 	/* Commands that unfold tracks are for our own traces. */
 	char *address = gt_address_make(GT_ADDRESS_UI, NULL, NULL);
-	const char *link = exporter->readers ? GT_ADDRESS_UI : address;
+	const char *link;
+
+	if (exporter->is_database) {
+		gt_say("to ask it: sqlite3 %s 'select * from kernel_totals'; its table catalogue says "
+		       "what each column is",
+		       path);
+		free(address);
+		return;
+	}
+	link = exporter->readers ? GT_ADDRESS_UI : address;
 
 	if (gt_serve_check(NULL) == 0)
 		gt_say_link(GT_ADDRESS_UI, link,
