@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/render/grid.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/result.h"
 #include "base/array.h"
@@ -333,4 +335,34 @@ void gt_grid_fit(struct gt_grid *grid, size_t width)
 	for (size_t c = 0; c < grid->count; c++)
 		if (heading_of(grid, c)->unit == GT_UNIT_TEXT)
 			cut(grid, &grid->columns[c], !gt_grid_is_wrapped(grid, c));
+}
+
+/* A word of a title, where it is an abbreviation; NULL: it is a word. */
+static const char *abbreviation(const char *word, size_t length)
+{
+	static const char *const known[] = {"API", "CPU", "CUDA", "GPU", "HLO", "NN"};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strlen(known[i]) == length && strncasecmp(known[i], word, length) == 0)
+			return known[i];
+	return NULL;
+}
+
+void gt_print_title(const char *title, FILE *out)
+{
+	for (const char *word = title; *word;) {
+		const size_t length = strcspn(word, "_");
+		const char *known = abbreviation(word, length);
+
+		if (known)
+			fputs(known, out);
+		else
+			fprintf(out, "%c%.*s",
+			        word == title ? toupper((unsigned char)*word) : *word,
+			        length ? (int)length - 1 : 0, word + 1);
+		word += length;
+		if (*word == '_')
+			putc(' ', out);
+		word += *word == '_';
+	}
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cli/render/rows.h"
 
@@ -47,5 +48,8 @@ void gt_grid_fit(struct gt_grid *grid, size_t width);
 bool gt_grid_is_wrapped(const struct gt_grid *grid, size_t column);
 
 void gt_grid_release(struct gt_grid *grid);
+
+/* The title of a section for people: "nn_modules" as "NN modules". */
+void gt_print_title(const char *title, FILE *out);
 
 #endif

@@ -140,12 +140,18 @@ static int unknown_section(const struct gt_named_result *results, size_t count, 
 	return result;
 }
 
+/* For people: not all there is. */
+static bool is_page(const struct gt_rendering *rendering)
+{
+	return rendering->style == GT_STYLE_TEXT || rendering->style == GT_STYLE_MARKDOWN;
+}
+
 bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_section *section)
 {
 	const struct gt_option_list *sections = rendering->sections;
 
 	if (!sections || sections->count == 0)
-		return rendering->style != GT_STYLE_TEXT || !section->detail || rendering->details;
+		return !is_page(rendering) || !section->detail || rendering->details;
 	for (size_t i = 0; i < sections->count; i++)
 		if (strcmp(sections->texts[i], section->title) == 0)
 			return true;
@@ -154,9 +160,9 @@ bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_se
 
 uint64_t gt_rendering_limit(const struct gt_rendering *rendering, const struct gt_section *section)
 {
-	if (rendering->style == GT_STYLE_TEXT && rendering->limit == GT_LIMIT_NONE &&
-	    !rendering->details && !section->whole)
-		return GT_ROWS_SHOWN;
+	if (is_page(rendering) && rendering->limit == GT_LIMIT_NONE && !rendering->details &&
+	    !section->whole)
+		return rendering->style == GT_STYLE_TEXT ? GT_ROWS_SHOWN : GT_ROWS_TOP;
 	return rendering->limit;
 }
 
@@ -216,6 +222,9 @@ int gt_render(const struct gt_rendering *rendering, const struct gt_named_result
 	switch (rendering->style) {
 	case GT_STYLE_TEXT:
 		gt_render_text(rendering, results, count, out);
+		break;
+	case GT_STYLE_MARKDOWN:
+		gt_render_markdown(rendering, results, count, out);
 		break;
 	case GT_STYLE_JSON:
 		gt_render_json(rendering, results, count, out);

@@ -14,18 +14,18 @@ struct gt_section;
 struct gt_sort;
 
 /*
- * Findings of reports, written down: as aligned text with scaled units for people, or as JSON
- * or CSV with raw values for programs, or as a picture, SVG, of the charts that they have. The only
- * place where a result becomes characters.
+ * Findings of reports, written down: as aligned text with scaled units for people, as tables of
+ * Markdown for a pull request, or as JSON or CSV with raw values for programs, or as a picture,
+ * SVG, of the charts that they have. The only place where a result becomes characters.
  */
-enum gt_style { GT_STYLE_TEXT, GT_STYLE_JSON, GT_STYLE_CSV, GT_STYLE_SVG };
+enum gt_style { GT_STYLE_TEXT, GT_STYLE_MARKDOWN, GT_STYLE_JSON, GT_STYLE_CSV, GT_STYLE_SVG };
 
 /*
- * No limit of rows was asked for: JSON and CSV have all, text the first GT_ROWS_SHOWN of a section,
- * but for one that is to be shown whole.
+ * No limit of rows was asked for: JSON and CSV have all, text the first GT_ROWS_SHOWN of a section
+ * and Markdown GT_ROWS_TOP, but for one that is to be shown whole.
  */
 #define GT_LIMIT_NONE UINT64_MAX
-enum { GT_ROWS_SHOWN = 20 };
+enum { GT_ROWS_SHOWN = 20, GT_ROWS_TOP = 5 };
 
 struct gt_rendering {
 	enum gt_style style;
@@ -85,6 +85,8 @@ bool gt_render_in_colour(const char *when, FILE *out);
 /* One style each; called by gt_render. */
 void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, FILE *out);
+void gt_render_markdown(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                        size_t count, FILE *out);
 void gt_render_json(const struct gt_rendering *rendering, const struct gt_named_result *results,
                     size_t count, FILE *out);
 void gt_render_csv(const struct gt_rendering *rendering, const struct gt_named_result *results,

@@ -42,24 +42,26 @@ static int check_name(const char *output, struct gt_error *err)
 	if (gt_exporter_for_file(output) || gt_recording_is_trace(output))
 		return gt_fail(err, EINVAL,
 		               "%s would be a trace, which gputrace export -o %s writes; reports "
-		               "are written as .txt, .csv (for spreadsheets) or .json",
+		               "are written as .txt, .md, .csv (for spreadsheets) or .json",
 		               output, output);
 	return gt_fail(err, EINVAL,
-	               "cannot write %s: reports are written as .txt, .csv (for spreadsheets) or "
-	               ".json",
+	               "cannot write %s: reports are written as .txt, .md, .csv (for "
+	               "spreadsheets) or .json",
 	               output);
 }
 
 int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct gt_error *err)
 {
-	if (args->json && args->csv)
-		return gt_fail(err, EINVAL, "--json and --csv exclude each other");
+	if (args->json + args->csv + args->markdown > 1)
+		return gt_fail(err, EINVAL, "--json, --csv and --md exclude each other");
 	if (args->wide && args->width)
 		return gt_fail(err, EINVAL, "--wide and --width exclude each other");
-	if (args->json || (!args->csv && is_named(args, ".json")))
+	if (args->json || (!args->csv && !args->markdown && is_named(args, ".json")))
 		*style = GT_STYLE_JSON;
-	else if (args->csv || is_named(args, ".csv"))
+	else if (args->csv || (!args->markdown && is_named(args, ".csv")))
 		*style = GT_STYLE_CSV;
+	else if (args->markdown || is_named(args, ".md"))
+		*style = GT_STYLE_MARKDOWN;
 	else if (is_named(args, ".svg"))
 		*style = GT_STYLE_SVG;
 	else

@@ -3,13 +3,11 @@
  * Not libsmartcols: what is hard here, which columns stay and where names are cut, it does not do,
  * and it writes what it takes for unprintable wider than it was measured.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "analysis/result.h"
 #include "base/array.h"
@@ -109,37 +107,6 @@ static void print_list(const struct gt_rendering *rendering, const struct gt_gri
 				print_list_line(rendering, grid, c, indent + GT_GRID_GAP, out);
 }
 
-/* A word of a title, where it is an abbreviation; NULL: it is a word. */
-static const char *abbreviation(const char *word, size_t length)
-{
-	static const char *const known[] = {"API", "CPU", "CUDA", "GPU", "HLO", "NN"};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strlen(known[i]) == length && strncasecmp(known[i], word, length) == 0)
-			return known[i];
-	return NULL;
-}
-
-/* "nn_modules" as "NN modules". */
-static void print_words(const char *title, FILE *out)
-{
-	for (const char *word = title; *word;) {
-		const size_t length = strcspn(word, "_");
-		const char *known = abbreviation(word, length);
-
-		if (known)
-			fputs(known, out);
-		else
-			fprintf(out, "%c%.*s",
-			        word == title ? toupper((unsigned char)*word) : *word,
-			        length ? (int)length - 1 : 0, word + 1);
-		word += length;
-		if (*word == '_')
-			putc(' ', out);
-		word += *word == '_';
-	}
-}
-
 /* "busiest_kernels" as "Busiest kernels", and what they are sorted by: "Busiest kernels, by total".
  */
 static void print_title(const struct gt_rendering *rendering, const struct gt_grid *grid, FILE *out)
@@ -148,7 +115,7 @@ static void print_title(const struct gt_rendering *rendering, const struct gt_gr
 	const bool ordered = gt_section_row_count(grid->section) > 1;
 
 	fputs(rendering->colour ? BOLD : "", out);
-	print_words(grid->section->title, out);
+	gt_print_title(grid->section->title, out);
 	fputs(rendering->colour ? PLAIN : "", out);
 	for (size_t i = 0; ordered && i < rows->sorted_by_count; i++) {
 		char *label = gt_heading_label(grid->section, rows->sorted_by[i]);

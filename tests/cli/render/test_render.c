@@ -94,6 +94,35 @@ static void expect_not_in(const char *text, const char *part)
 	cr_expect(eq(ptr, strstr(text, part), NULL), "'%s' in:\n%s", part, text);
 }
 
+Test(render, writes_tables_of_markdown)
+{
+	const struct gt_rendering rendering = {.style = GT_STYLE_MARKDOWN, .limit = GT_LIMIT_NONE};
+	struct gt_named_result named = {"kernels", NULL};
+	struct gt_result result;
+	char *text;
+
+	fill(&result);
+	gt_result_begin(&result, "empty", copy_headings, 5);
+	gt_result_begin(&result, "many", copy_headings, 1);
+	for (int i = 0; i < 7; i++)
+		gt_result_add_text(&result, "a|b*_`<c>\\\n# d");
+	named.result = &result;
+	text = render(&rendering, &named, 1);
+	cr_expect(strstr(text, "### kernels\n\n**Busiest kernels**\n\n"
+	                       "| calls | total | share | kernel |\n"
+	                       "| ---: | ---: | ---: | --- |\n"
+	                       "| 1,234,567 | 1.50 ms | 75.5% | gemm\\<float, 4\\> |\n") == text,
+	          "%s", text);
+	cr_expect(strstr(text, "\n**Many**\n\n| kind |\n| --- |\n"
+	                       "| a\\|b\\*\\_\\`\\<c\\>\\\\\\\\x0a\\# d |\n") != NULL,
+	          "%s", text);
+	cr_expect(strstr(text, "\n\n2 more rows\n") != NULL, "%s", text);
+	cr_expect(strstr(text, "**Empty**") == NULL, "%s", text);
+	cr_expect(strstr(text, "\n- Two of 12 things were not measured.\n") != NULL, "%s", text);
+	free(text);
+	gt_result_release(&result);
+}
+
 Test(render, writes_csv_as_rfc_4180_says)
 {
 	char *text = render_one((struct gt_rendering){.style = GT_STYLE_CSV});
