@@ -32,8 +32,12 @@ void gt_chrome_begin(struct gt_chrome *chrome, const char *phase, const char *ca
 	gt_chars_add(chars, category);
 	gt_chars_add(chars, "\"");
 	gt_chrome_add_text(chars, "name", *name ? name : "(no name)");
-	if (id)
-		gt_chrome_add_number(chars, "id", (int64_t)id);
+	/* Of the process: viewers show asynchronous events with a global id apart from it. */
+	if (id) {
+		gt_chars_add(chars, ",\"id2\":{\"local\":\"");
+		gt_chars_add_number(chars, (int64_t)id);
+		gt_chars_add(chars, "\"}");
+	}
 }
 
 void gt_chrome_add_path(struct gt_chrome *chrome, const char *key, gt_id range)

@@ -433,11 +433,13 @@ Test(chrome, shows_ranges_that_overlap_as_asynchronous_events)
 	(void)sample_range(&trace, 0, 0, "async", SAMPLE_START + 4000, SAMPLE_START + 8000);
 	trace.ranges.rows[1].kind = GT_RANGE_STARTED;
 	write_all();
-	expect_line("{\"ph\":\"b\",\"cat\":\"user_annotation\",\"name\":\"async\",\"id\":2,"
-	            "\"pid\":50,\"tid\":51,\"ts\":4.000,"
-	            "\"args\":{\"kind\":\"nvtx\",\"path\":\"step/async\"}}");
-	expect_line("{\"ph\":\"e\",\"cat\":\"user_annotation\",\"name\":\"async\",\"id\":2,"
-	            "\"pid\":50,\"tid\":51,\"ts\":8.000}");
+	expect_line(
+		"{\"ph\":\"b\",\"cat\":\"user_annotation\",\"name\":\"async\",\"id2\":{\"local\":\"2\"},"
+		"\"pid\":50,\"tid\":51,\"ts\":4.000,"
+		"\"args\":{\"kind\":\"nvtx\",\"path\":\"step/async\"}}");
+	expect_line(
+		"{\"ph\":\"e\",\"cat\":\"user_annotation\",\"name\":\"async\",\"id2\":{\"local\":\"2\"},"
+		"\"pid\":50,\"tid\":51,\"ts\":8.000}");
 }
 
 /* A kernel that a range of its own launched. */
@@ -529,15 +531,18 @@ Test(chrome, shows_code_that_was_loaded_and_compiled_as_asynchronous_events)
 	                                              .entry = 1,
 	                                              .operation = 3};
 	write_all();
-	expect_line("{\"ph\":\"b\",\"cat\":\"cuda_module\",\"name\":\"load module\",\"id\":1,"
-	            "\"pid\":50,\"tid\":51,\"ts\":1.500,\"args\":{\"bytes\":4096,\"functions\":2,"
-	            "\"module\":\"0000000000000abc\",\"arch\":\"sm_90a\",\"jit_ns\":5000}}");
-	expect_line("{\"ph\":\"e\",\"cat\":\"cuda_module\",\"name\":\"load module\",\"id\":1,"
-	            "\"pid\":50,\"tid\":51,\"ts\":9.000}");
+	expect_line(
+		"{\"ph\":\"b\",\"cat\":\"cuda_module\",\"name\":\"load module\",\"id2\":{\"local\":\"1\"},"
+		"\"pid\":50,\"tid\":51,\"ts\":1.500,\"args\":{\"bytes\":4096,\"functions\":2,"
+		"\"module\":\"0000000000000abc\",\"arch\":\"sm_90a\",\"jit_ns\":5000}}");
+	expect_line(
+		"{\"ph\":\"e\",\"cat\":\"cuda_module\",\"name\":\"load module\",\"id2\":{\"local\":\"1\"},"
+		"\"pid\":50,\"tid\":51,\"ts\":9.000}");
 	expect_line("{\"ph\":\"i\",\"cat\":\"cuda_module\",\"name\":\"load module\",\"pid\":50,"
 	            "\"tid\":51,\"ts\":9.300,\"s\":\"t\",\"args\":{\"bytes\":0,\"functions\":0}}");
-	expect_line("\"cat\":\"cuda_compilation\",\"name\":\"compile\",\"id\":1,\"pid\":50,"
-	            "\"tid\":51,\"ts\":2.000,\"args\":{\"what\":\"PTX to cubin\"}}");
+	expect_line(
+		"\"cat\":\"cuda_compilation\",\"name\":\"compile\",\"id2\":{\"local\":\"1\"},\"pid\":50,"
+		"\"tid\":51,\"ts\":2.000,\"args\":{\"what\":\"PTX to cubin\"}}");
 	cr_expect(eq(u64, counts.skipped, 1));
 }
 
