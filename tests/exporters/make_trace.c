@@ -277,7 +277,7 @@ static void make_copies(struct gt_trace *trace, struct facts *facts)
 	static const struct value_fact rates[] = {
 		{"HtoD copies", 20000, "419"}, {"HtoD copies", 29998, "419"},
 		{"HtoD copies", 30000, "0"},   {"HtoD copies", 79998, "0"},
-		{"HtoD copies", 80000, "10"},  {"DtoH copies", 40000, "0.0512"},
+		{"HtoD copies", 80000, "10"},  {"DtoH copies", 40000, "51.2"},
 	};
 
 	make_launches(trace, facts, 1);
@@ -299,8 +299,9 @@ static void make_copies(struct gt_trace *trace, struct facts *facts)
 		"  \"select group_concat(name, ', ') from (select name from gpu_slice"
 		" where name not glob 'saxpy*' order by ts)\": \"HtoD pinned 4.0 MiB,"
 		" DtoH pageable 512 B, DtoD 1.5 GiB, HtoD pinned 97.7 KiB, Memset 4.0 KiB\",\n"
-		"  \"select min(unit = 'GB/s') from gpu_counter_track where name glob '*copies'\":"
-		" 1");
+		"  \"select group_concat(name || ' ' || unit, ', ') from (select name, unit from gpu_counter_track"
+		" where name glob '*copies' order by name)\":"
+		" \"DtoD copies GB/s, DtoH copies MB/s, HtoD copies GB/s\"");
 }
 
 /* A kernel of 40 us that runs alone, asked for 20 us before, and one beside it on a stream. */

@@ -24,6 +24,7 @@ struct ending {
 
 struct rate {
 	uint64_t bytes_per_second; /* sum of what is running */
+	uint64_t fastest;          /* of its copies alone */
 	uint32_t line;             /* GT_NONE: there is no copy of the kind */
 };
 
@@ -69,12 +70,19 @@ static struct ending pop_ending(struct rates *rates)
 	return first;
 }
 
-/* Perfetto shows units as they are: gigabytes suit what copies reach. */
+enum { GIGABYTE = 1000000000, MEGABYTE = 1000000 };
+
+/* Perfetto shows units as they are, small numbers as 2e-3. */
+static uint64_t unit_of(const struct rate *rate)
+{
+	return rate->fastest < GIGABYTE ? MEGABYTE : GIGABYTE;
+}
+
 static void step(struct rates *rates, gt_time time_ns, struct rate *rate, uint64_t bytes_per_second)
 {
 	rate->bytes_per_second = bytes_per_second;
 	gt_lines_put(&rates->lines, rate->line, time_ns,
-	             gt_three_digits((double)bytes_per_second / 1e9));
+	             gt_three_digits((double)bytes_per_second / (double)unit_of(rate)));
 }
 
 static void end_copies(struct rates *rates, gt_time time_ns)
@@ -131,6 +139,23 @@ static void put_copies(struct rates *rates)
 	end_copies(rates, INT64_MAX);
 }
 
+static void add_line(struct rates *rates, gt_id device, uint32_t kind, const char *name)
+{
+	struct rate *rate = &rates->rates[device][kind];
+
+	if (rate->line == GT_NONE)
+		return;
+	rate->line = gt_lines_add(
+		&rates->lines,
+		&(struct gt_line){.device = device,
+	                          .group = "Copies",
+	                          .name = name,
+	                          .help = "Sum of the rates of the copies under way",
+	                          .unit = unit_of(rate) == GIGABYTE ? GT_MEASURE_GIGABYTE
+	                                                            : GT_MEASURE_MEGABYTE,
+	                          .per = GT_MEASURE_SECOND});
+}
+
 /* A line for each kind of copy that a GPU made. */
 static void add_lines(struct rates *rates, char names[GT_COPY_KINDS][NAME_SIZE])
 {
@@ -139,21 +164,20 @@ static void add_lines(struct rates *rates, char names[GT_COPY_KINDS][NAME_SIZE])
 	for (uint32_t kind = 0; kind < GT_COPY_KINDS; kind++)
 		snprintf(names[kind], NAME_SIZE, "%s copies", gt_copy_kind_name(kind));
 	for (size_t i = 0; i < trace->copies.count; i++) {
-		const uint32_t kind = gt_copy_kind_known(trace->copies.rows[i].kind);
+		const struct gt_copy *copy = &trace->copies.rows[i];
 		struct gt_placed placed;
+		struct rate *rate;
 
-		if (!has_rate(rates, i, &placed) ||
-		    rates->rates[placed.device][kind].line != GT_NONE)
+		if (!has_rate(rates, i, &placed))
 			continue;
-		rates->rates[placed.device][kind].line = gt_lines_add(
-			&rates->lines,
-			&(struct gt_line){.device = placed.device,
-		                          .group = "Copies",
-		                          .name = names[kind],
-		                          .help = "Sum of the rates of the copies under way",
-		                          .unit = GT_MEASURE_GIGABYTE,
-		                          .per = GT_MEASURE_SECOND});
+		rate = &rates->rates[placed.device][gt_copy_kind_known(copy->kind)];
+		if (rate_of(copy) >= rate->fastest)
+			rate->fastest = rate_of(copy);
+		rate->line = 0;
 	}
+	for (gt_id device = 0; device < trace->devices.count; device++)
+		for (uint32_t kind = 0; kind < GT_COPY_KINDS; kind++)
+			add_line(rates, device, kind, names[kind]);
 }
 
 void gt_perfetto_write_bandwidth(struct gt_perfetto *perfetto)
