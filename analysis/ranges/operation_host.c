@@ -90,8 +90,11 @@ static void add_range(const struct host *host, gt_id i)
 void gt_operations_add_host(struct gt_operation_totals *totals)
 {
 	const struct gt_trace *whole = gt_whole_of(totals->trace);
-	const struct host host = {totals, gt_covered_calls(whole)};
+	struct host host = {.totals = totals};
 
+	if (totals->trace->ranges.count == 0)
+		return;
+	host.calls = gt_covered_calls(whole);
 	for (size_t i = 0; i < totals->trace->ranges.count; i++)
 		if (counts(totals, totals->ranges.order[i]))
 			add_range(&host, totals->ranges.order[i]);

@@ -22,7 +22,8 @@
  */
 
 enum {
-	INDEX_LEAST = 64, /* rows that a reference may name, so that an index on it finds few */
+	INDEX_LEAST = 64,  /* rows that a reference may name, so that an index on it finds few */
+	SMALL_CODES = 256, /* nearly all are */
 };
 
 struct database {
@@ -318,12 +319,17 @@ static void add_codes(struct database *database, sqlite3_stmt *insert, const str
                       const struct gt_column *column)
 {
 	name_of_code *words = words_of(column);
+	bool seen[SMALL_CODES] = {0};
 
 	for (size_t row = 0; words && row < table->row_count && !database->failed; row++) {
 		uint32_t code;
 
 		memcpy(&code, (const uint8_t *)table->rows + row * table->row_size + column->offset,
 		       sizeof(code));
+		if (code < SMALL_CODES && seen[code])
+			continue;
+		if (code < SMALL_CODES)
+			seen[code] = true;
 		bind_text(insert, 1, table->name);
 		bind_text(insert, 2, column->name);
 		(void)sqlite3_bind_int64(insert, 3, code);
