@@ -342,9 +342,12 @@ static void see_functions(const struct work *work)
 			continue;
 		key.name = trace->launch_shapes.rows[kernel->shape].name;
 		number = gt_index_add(keys, &key);
-		if (number == functions.count)
-			*gt_array_push(&functions) = (struct function){.process = process};
-		function = &functions.rows[number];
+		if (number < functions.count) {
+			function = &functions.rows[number];
+		} else {
+			function = gt_array_push(&functions);
+			*function = (struct function){.process = process};
+		}
 		if (kernel->start_ns >= row->until_ns) {
 			function->goes_on = true;
 			continue;
