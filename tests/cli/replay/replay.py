@@ -336,7 +336,7 @@ class Replay(unittest.TestCase):
         self.assertTrue(all(row["conditions"].endswith(" relocated") for row in json.loads(out)["history"]), out)
 
     def test_runs_what_a_program_launched(self):
-        cubin = pathlib.Path(__file__).resolve().parent.parent / "cubins" / "replay_90.cubin"
+        cubin = pathlib.Path(__file__).resolve().parent.parent.parent / "cubins" / "replay_90.cubin"
         subprocess.run([GPUTRACE, "run", "-q", "--no-export", "--capture-kernels", ".", "-o", "app", "--",
                         FAKES / "bin" / "app_replay", "--cubin", cubin, "--launches", "5"],
                        env=self.environment, cwd=self.folder, check=True, timeout=100,
