@@ -364,7 +364,7 @@ static void see_functions(const struct work *work)
 		gt_sum_add(&row->alone_ns, function->before_ns);
 	}
 	gt_index_free(keys);
-	gt_array_release(&functions);
+	gt_array_free(functions.rows);
 }
 
 static void find_steps(struct work *work, const struct gt_view *view)

@@ -198,7 +198,7 @@ int gt_show(const struct gt_show_args *args, const struct gt_rendering *renderin
             const struct gt_named_result *results, size_t count, struct gt_error *err)
 {
 	struct gt_rendering chosen = *rendering;
-	struct gt_sort sort = {0};
+	struct gt_sort sort;
 	struct parts parts = {0};
 	int result;
 

@@ -71,14 +71,20 @@ static void show_kernels(struct gt_opening *opening, const struct gt_trace *trac
 }
 
 /* Kernels come in the order of their start; those that never began stand first, at 0. */
+static size_t count_unstarted(const struct gt_trace *trace)
+{
+	size_t count = 0;
+
+	while (count < trace->kernels.count && trace->kernels.rows[count].start_ns <= 0)
+		count++;
+	return count;
+}
+
 static void show_work(struct gt_opening *opening, const struct gt_trace *trace)
 {
-	size_t first = 0;
-	size_t count;
+	const size_t first = count_unstarted(trace);
+	const size_t count = trace->kernels.count - first;
 
-	while (first < trace->kernels.count && trace->kernels.rows[first].start_ns <= 0)
-		first++;
-	count = trace->kernels.count - first;
 	if (count > SLICES_AT_ONCE)
 		show_kernels(opening, trace, first + (count - SLICES_SHOWN) / 2, SLICES_SHOWN);
 	else if (count > 0)
@@ -212,7 +218,7 @@ void gt_opening_write(const struct gt_opening *opening, char text[GT_OPENING_BYT
 bool gt_opening_read(struct gt_opening *opening, const char *text)
 {
 	enum { FIXED = 5 };
-	uint64_t numbers[FIXED + GT_OPENING_STREAMS];
+	uint64_t numbers[FIXED + GT_OPENING_STREAMS] = {0};
 	char copy[GT_OPENING_BYTES];
 	size_t count = 0;
 	char *left = copy;
