@@ -31,7 +31,7 @@ enum gt_compression {
 struct gt_export_options {
 	enum gt_compression compression;
 	bool without_calls;  /* leave out API calls; waits and failed calls stay */
-	const char *opening; /* how viewers are to open it, kept in the file where the format can;
+	const char *opening; /* how viewers are to open it, for exporters with keeps_opening;
 	                        NULL: nothing is said */
 };
 
@@ -58,6 +58,7 @@ struct gt_exporter {
 	const char *summary;   /* one line, no full stop */
 	const char *readers;   /* programs besides Perfetto's UI that show it; NULL: none */
 	bool is_database;      /* tables to be asked, no timeline to be looked at */
+	bool keeps_opening;    /* how viewers are to open it, as options say */
 	bool needs_path;       /* writes the path by itself, not into the sink: never to a pipe */
 	unsigned compressions; /* that it can write: 1 << GT_COMPRESSION_... */
 	enum gt_name_form

@@ -375,7 +375,6 @@ static void find_steps(struct work *work, const struct gt_view *view)
 	gt_steps_init(&steps, view->by_ranges ? view : &all);
 	if (steps.path != GT_NONE)
 		gt_range_path_text(&steps.ranges, steps.path, work->startups->path);
-	work->startups->was_chosen = steps.was_chosen;
 	add_steps(work, &steps);
 	gt_steps_release(&steps);
 }

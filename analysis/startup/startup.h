@@ -56,7 +56,6 @@ struct gt_startup {
 };
 
 struct gt_startups {
-	bool was_chosen; /* steps, by --range */
 	bool knows_modules;
 	gt_array(struct gt_startup) rows; /* by row of processes */
 	char path[GT_RANGE_PATH_BYTES];   /* of the steps; "": there are none */

@@ -11,6 +11,16 @@
 #include "cli/view/opening.h"
 #include "cli/view/serve.h"
 
+/* Finding it walks the steps of the view. */
+static const char *write_opening(const struct gt_view *view, char text[GT_OPENING_BYTES])
+{
+	struct gt_opening opening;
+
+	gt_opening_init(&opening, view);
+	gt_opening_write(&opening, text);
+	return text;
+}
+
 int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *view,
                         struct gt_progress *progress, struct gt_export_counts *counts,
                         struct gt_error *err)
@@ -18,13 +28,10 @@ int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *
 	const struct gt_target target = {gt_progress_sink(progress, gt_file_sink(file->file)),
 	                                 file->path};
 	struct gt_export_options how = file->how;
-	struct gt_opening opening;
-	char text[GT_OPENING_BYTES];
+	char opening[GT_OPENING_BYTES];
 	int result;
 
-	gt_opening_init(&opening, view);
-	gt_opening_write(&opening, text);
-	how.opening = text;
+	how.opening = file->exporter->keeps_opening ? write_opening(view, opening) : NULL;
 	result = file->exporter->write(view, &how, &target, counts, err);
 	/* An exporter does not know what the file will be called. */
 	if (result < 0)

@@ -32,6 +32,7 @@ const struct gt_exporter gt_exporter_perfetto = {
 	.name = "perfetto",
 	.extension = ".perfetto",
 	.summary = "Perfetto trace, to be opened in ui.perfetto.dev",
+	.keeps_opening = true,
 	.compressions =
 		1u << GT_COMPRESSION_NONE | 1u << GT_COMPRESSION_ZLIB | 1u << GT_COMPRESSION_ZSTD,
 	.write = write_view,

@@ -174,51 +174,52 @@ static sqlite3_stmt *prepare_insert(struct database *database, const struct gt_t
 	return statement;
 }
 
-/* A time of 0 is one that is not known: no recording is as old as the machine's start. */
-static void bind_cell(const struct database *database, sqlite3_stmt *statement, int place,
-                      const struct gt_column *column, const uint8_t *at)
+static void bind_id(const struct database *database, sqlite3_stmt *statement, int place,
+                    const struct gt_column *column, gt_id id)
 {
-	uint64_t wide = 0;
-	uint32_t number = 0;
-	int32_t code = 0;
-	double real = 0;
-
-	switch (column->type) {
-	case GT_COLUMN_time:
-		memcpy(&wide, at, sizeof(wide));
-		if (wide == 0)
-			(void)sqlite3_bind_null(statement, place);
-		else
-			(void)sqlite3_bind_int64(statement, place, (int64_t)wide);
-		return;
-	case GT_COLUMN_size:
-	case GT_COLUMN_wide:
-		memcpy(&wide, at, sizeof(wide));
-		bind_wide(statement, place, wide);
-		return;
-	case GT_COLUMN_real:
-		memcpy(&real, at, sizeof(real));
-		(void)sqlite3_bind_double(statement, place, real); /* NAN is NULL to SQLite */
-		return;
-	case GT_COLUMN_code:
-		memcpy(&code, at, sizeof(code));
-		(void)sqlite3_bind_int64(statement, place, code);
-		return;
-	case GT_COLUMN_string:
-		memcpy(&number, at, sizeof(number));
-		bind_text(statement, place, gt_trace_text(database->trace, number));
-		return;
-	case GT_COLUMN_id:
-	case GT_COLUMN_count:
-		break;
-	}
-	memcpy(&number, at, sizeof(number));
-	if (column->type == GT_COLUMN_id &&
-	    (number == GT_NONE ||
-	     (database->without_calls && column->target == GT_TABLE_api_calls)))
+	if (id == GT_NONE || (database->without_calls && column->target == GT_TABLE_api_calls))
 		(void)sqlite3_bind_null(statement, place);
 	else
-		(void)sqlite3_bind_int64(statement, place, number);
+		(void)sqlite3_bind_int64(statement, place, id);
+}
+
+/* A time of 0 is one that is not known: no recording is as old as the machine's start. */
+static void bind_time(sqlite3_stmt *statement, int place, gt_time time)
+{
+	if (time == 0)
+		(void)sqlite3_bind_null(statement, place);
+	else
+		(void)sqlite3_bind_int64(statement, place, (int64_t)time);
+}
+
+static void bind_cell(const struct database *database, sqlite3_stmt *statement, int place,
+                      const struct gt_column *column, const void *value)
+{
+	switch (column->type) {
+	case GT_COLUMN_time:
+		bind_time(statement, place, *(const gt_time *)value);
+		break;
+	case GT_COLUMN_size:
+	case GT_COLUMN_wide:
+		bind_wide(statement, place, *(const uint64_t *)value);
+		break;
+	case GT_COLUMN_real: /* NAN is NULL to SQLite */
+		(void)sqlite3_bind_double(statement, place, *(const gt_real *)value);
+		break;
+	case GT_COLUMN_code:
+		(void)sqlite3_bind_int64(statement, place, *(const gt_code *)value);
+		break;
+	case GT_COLUMN_string:
+		bind_text(statement, place,
+		          gt_trace_text(database->trace, *(const gt_string *)value));
+		break;
+	case GT_COLUMN_id:
+		bind_id(database, statement, place, column, *(const gt_id *)value);
+		break;
+	case GT_COLUMN_count:
+		(void)sqlite3_bind_int64(statement, place, *(const uint32_t *)value);
+		break;
+	}
 }
 
 static void fill_table(struct database *database, const struct gt_table *table)

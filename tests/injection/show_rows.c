@@ -10,45 +10,36 @@
 
 /* Prints a table of a recording, a line of JSON for each row: show_rows RECORDING TABLE. */
 
-static void print_cell(const struct gt_trace *trace, const struct gt_column *column,
-                       const uint8_t *at)
+static void print_cell(const struct gt_trace *trace, const void *value, enum gt_column_type type)
 {
-	uint64_t wide = 0;
-	uint32_t number = 0;
-	int32_t code = 0;
-	double real = 0;
-
-	switch (column->type) {
+	switch (type) {
 	case GT_COLUMN_time:
 	case GT_COLUMN_size:
 	case GT_COLUMN_wide:
-		memcpy(&wide, at, sizeof(wide));
-		printf("%" PRIu64, wide);
-		return;
+		printf("%" PRIu64, *(const uint64_t *)value);
+		break;
 	case GT_COLUMN_real:
-		memcpy(&real, at, sizeof(real));
-		if (isnan(real))
+		if (isnan(*(const gt_real *)value))
 			printf("null");
 		else
-			printf("%.17g", real);
-		return;
+			printf("%.17g", *(const gt_real *)value);
+		break;
 	case GT_COLUMN_code:
-		memcpy(&code, at, sizeof(code));
-		printf("%" PRId32, code);
-		return;
+		printf("%" PRId32, *(const gt_code *)value);
+		break;
 	case GT_COLUMN_string:
-		memcpy(&number, at, sizeof(number));
-		printf("\"%s\"", gt_trace_text(trace, number));
-		return;
+		printf("\"%s\"", gt_trace_text(trace, *(const gt_string *)value));
+		break;
 	case GT_COLUMN_id:
+		if (*(const gt_id *)value == GT_NONE)
+			printf("null");
+		else
+			printf("%" PRIu32, *(const gt_id *)value);
+		break;
 	case GT_COLUMN_count:
+		printf("%" PRIu32, *(const uint32_t *)value);
 		break;
 	}
-	memcpy(&number, at, sizeof(number));
-	if (column->type == GT_COLUMN_id && number == GT_NONE)
-		printf("null");
-	else
-		printf("%" PRIu32, number);
 }
 
 static void print_row(const struct gt_trace *trace, const struct gt_table *table, size_t row)
@@ -57,7 +48,7 @@ static void print_row(const struct gt_trace *trace, const struct gt_table *table
 
 	for (size_t i = 0; i < table->column_count; i++) {
 		printf("%s\"%s\": ", i ? ", " : "{", table->columns[i].name);
-		print_cell(trace, &table->columns[i], at + table->columns[i].offset);
+		print_cell(trace, at + table->columns[i].offset, table->columns[i].type);
 	}
 	printf("}\n");
 }
