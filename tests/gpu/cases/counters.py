@@ -186,7 +186,9 @@ def count_many(bench, launches, counters):
         info = json.loads(subprocess.run([bench.gputrace, "info", "--json", str(bench.recordings[-1])], capture_output=True,
                                          text=True, timeout=60, check=True).stdout)
         counted = [row["rows"] for row in info["tables"] if row["table"] == "profiled_launches"]
-        raise Failed(f"{failure}; launches that were profiled by then: {counted}; finish: {done.stderr.strip()[-300:]}") from failure
+        ledger = ledger_of(bench, bench.recordings[-1])
+        lost = {name: ledger[name] for name in ("launches", "launches_unfinished", "dropped_by_cupti", "discarded_no_buffer")}
+        raise Failed(f"profiled by then: {counted}, {lost}; {failure}; finish: {done.stderr.strip()[-300:]}") from failure
     expect(traced.status == 0, f"it exits with {traced.status}: {traced.tail()}")
     ledger = ledger_of(bench, recording)
     tables = {row["table"]: row["rows"] for row in bench.info(recording, "tables")}
