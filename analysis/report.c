@@ -75,5 +75,6 @@ int gt_report_run(const struct gt_report *report, const struct gt_view *view,
 	if (done == 0 && gt_result_check(result, &why) < 0)
 		done = gt_fail(err, why.code, "report %s is made wrongly: %s", report->name,
 		               why.text);
+	gt_result_mark_further(result);
 	return done;
 }

@@ -87,6 +87,33 @@ void gt_result_detail(struct gt_result *result)
 		section->detail = true;
 }
 
+bool gt_result_detail_if_unknown(struct gt_result *result, const char *column)
+{
+	struct gt_section *section = &result->sections.rows[result->sections.count - 1];
+	const size_t rows = gt_section_row_count(section);
+
+	for (size_t r = 0; r < rows; r++) {
+		const struct gt_cell *cell = gt_section_cell(section, r, column);
+
+		if (cell && !cell->unknown)
+			return false;
+	}
+	section->detail = rows > 0;
+	return rows > 0;
+}
+
+void gt_result_mark_further(struct gt_result *result)
+{
+	size_t seen = 0;
+
+	if (result->is_page)
+		return;
+	gt_array_each(struct gt_section, section, &result->sections)
+		if (gt_section_row_count(section) > 0 && !section->detail && !section->plain &&
+		    !section->single)
+			section->further = seen++ >= GT_TABLES_FIRST;
+}
+
 void gt_result_plain(struct gt_result *result)
 {
 	struct gt_section *section = last_section(result);

@@ -45,6 +45,14 @@ enum gt_worth {
 	GT_WORTH_DATA,        /* for programs: text never has it */
 };
 
+/* How a real is measured whose unit is the text in the row's column "unit", as "bytes/s". */
+enum gt_row_unit {
+	GT_ROW_UNIT_NONE,
+	GT_ROW_UNIT,
+	GT_ROW_UNIT_PER_SECOND, /* of that unit */
+	GT_ROW_UNIT_TOTAL,      /* the unit without its "/s" */
+};
+
 struct gt_heading {
 	const char *name; /* also the JSON key and CSV column: lower_case, the unit as suffix */
 	enum gt_unit unit;
@@ -52,6 +60,7 @@ struct gt_heading {
 	enum gt_worth worth;
 	bool alarming;     /* a count above 0 is bad news */
 	const char *label; /* what text calls it, where the name without its unit does not do */
+	enum gt_row_unit row_unit; /* of a real whose unit differs from row to row */
 };
 
 struct gt_cell {
@@ -69,12 +78,13 @@ struct gt_section {
 	const char *title; /* also its JSON key: lower_case words joined by _ */
 	const struct gt_heading *headings;
 	size_t heading_count;
-	const char *order;              /* name of the column that rows are sorted by, or NULL */
-	uint64_t more;                  /* rows that the report left out itself */
-	bool detail;                    /* text leaves it out, unless it is asked for */
-	bool plain;                     /* text shows it without its headings */
-	bool single;                    /* has one row, whatever was recorded */
-	bool whole;                     /* text shows all rows, unless a limit is asked for */
+	const char *order; /* name of the column that rows are sorted by, or NULL */
+	uint64_t more;     /* rows that the report left out itself */
+	bool detail;       /* text leaves it out, unless it is asked for */
+	bool further;      /* text names it and its rows only, unless it is asked for */
+	bool plain;        /* text shows it without its headings */
+	bool single;       /* has one row, whatever was recorded */
+	bool whole;        /* text shows all rows, unless a limit is asked for */
 	gt_array(struct gt_cell) cells; /* row after row, heading_count each */
 };
 
@@ -86,6 +96,7 @@ struct gt_remark {
 };
 
 struct gt_result {
+	bool is_page;             /* its tables were chosen for one page: none is a further one */
 	struct gt_text_room room; /* for long texts of cells */
 	const char *wrong;        /* what the report did wrong first, NULL: nothing; constant */
 	gt_array(struct gt_section) sections;
@@ -104,6 +115,20 @@ void gt_result_begin(struct gt_result *result, const char *title, const struct g
 
 /* The table that was begun last is for who wants to know more. */
 void gt_result_detail(struct gt_result *result);
+
+/*
+ * The table that was begun last is a detail where no cell of the column, a constant, is known.
+ * Returns whether it has rows and that is so.
+ */
+bool gt_result_detail_if_unknown(struct gt_result *result, const char *column);
+
+/*
+ * Marks all tables with rows but the first GT_TABLES_FIRST as further ones. Those that are plain,
+ * single or a detail neither count nor are marked.
+ */
+enum { GT_TABLES_FIRST = 3 };
+
+void gt_result_mark_further(struct gt_result *result);
 
 /* The rows of the table that was begun last speak for themselves. */
 void gt_result_plain(struct gt_result *result);

@@ -143,3 +143,42 @@ struct gt_figure gt_figure_real(double real)
 		return (struct gt_figure){"<0.01"};
 	return group_real(real, size < 100 ? 2 : size < 1000 ? 1 : 0);
 }
+
+/* Units that have larger ones. */
+struct measure {
+	const char *unit;
+	struct scale scales[6];
+};
+
+static const struct measure measures[] = {
+	{"ns", {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}}},
+	{"bytes", {{1, " B"}, {1e3, " KB"}, {1e6, " MB"}, {1e9, " GB"}, {1e12, " TB"}}},
+	{"bytes/s", {{1, " B/s"}, {1e3, " KB/s"}, {1e6, " MB/s"}, {1e9, " GB/s"}}},
+	{"Hz", {{1, " Hz"}, {1e3, " kHz"}, {1e6, " MHz"}, {1e9, " GHz"}}},
+	{"cycles/s", {{1, " Hz"}, {1e3, " kHz"}, {1e6, " MHz"}, {1e9, " GHz"}}},
+	{"mW", {{1, " mW"}, {1e3, " W"}, {1e6, " kW"}}},
+	{"mJ", {{1, " mJ"}, {1e3, " J"}, {1e6, " kJ"}, {1e9, " MJ"}}},
+	{"mJ/s", {{1, " mW"}, {1e3, " W"}, {1e6, " kW"}}},
+};
+
+/* Counts of hardware are whole: 1,234, not 1,234.00. */
+static struct gt_figure figure_plain(double value)
+{
+	return value == floor(value) && fabs(value) < 1e18 ? group_real(value, 0)
+	                                                   : gt_figure_real(value);
+}
+
+struct gt_figure gt_figure_in(double value, const char *unit)
+{
+	char behind[GT_FIGURE_SIZE / 2];
+
+	if (!unit || !*unit)
+		return figure_plain(value);
+	if (strcmp(unit, "%") == 0)
+		return gt_figure_percent(value);
+	for (size_t i = 0; i < sizeof(measures) / sizeof(measures[0]); i++)
+		if (strcmp(measures[i].unit, unit) == 0)
+			return scaled(value, measures[i].scales);
+	snprintf(behind, sizeof(behind), " %s", unit);
+	return with_unit(figure_plain(value), behind);
+}

@@ -28,4 +28,10 @@ struct gt_figure gt_figure_flops(double flop_per_second); /* 61.2 TFLOP/s */
 struct gt_figure gt_figure_percent(double percent);       /* 12.3%, <0.1% */
 struct gt_figure gt_figure_real(double real);             /* 1.50, 131.9, 125,976 */
 
+/*
+ * A value in a unit by its name, as "ns", "bytes/s", "mW" or "sectors": 841 GB/s, 118 W, 1,234
+ * sectors. unit NULL or "": the number alone.
+ */
+struct gt_figure gt_figure_in(double value, const char *unit);
+
 #endif

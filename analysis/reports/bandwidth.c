@@ -278,19 +278,36 @@ static void add_remarks(struct gt_result *result, const struct gt_traffic_facts 
 	gt_result_remark(result, "Bytes of copies and fills are in the report copies.");
 }
 
+static const char rate[] = "achieved_bytes_per_second";
+
+/* Text leaves these tables out: each would say in every row that it has no figure. */
+static void remark_not_measured(struct gt_result *result)
+{
+	gt_result_remark(result, "Tables without any measured bytes are left out: run --counters "
+	                         "or --kernel-counters measures them; --all shows the tables, "
+	                         "with the reason of each row.");
+}
+
 static int run(const struct gt_view *view, const struct gt_arguments *arguments,
                struct gt_result *result, struct gt_error *err)
 {
 	struct device_sum *sums = gt_allocate_zeroed(view->trace->devices.count, sizeof(*sums));
 	struct gt_traffic_facts facts;
+	bool without; /* tables of which no bytes are known */
 
 	(void)err;
 	gt_traffic_init(&facts, view);
 	add_kernels(result, &facts, arguments, sums);
+	without = gt_result_detail_if_unknown(result, rate);
 	add_sizes(result, &facts, arguments);
+	without |= gt_result_detail_if_unknown(result, rate);
 	gt_bandwidth_add_ranges(result, &facts, arguments->values[ROWS].number);
+	without |= gt_result_detail_if_unknown(result, rate);
 	gt_bandwidth_add_ops(result, &facts, arguments->values[ROWS].number);
+	without |= gt_result_detail_if_unknown(result, rate);
 	add_devices(result, &facts, sums);
+	if (without)
+		remark_not_measured(result);
 	add_remarks(result, &facts);
 	gt_traffic_release(&facts);
 	gt_array_free(sums);

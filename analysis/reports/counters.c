@@ -23,18 +23,22 @@ static const struct gt_heading counter_headings[] = {
 	{"unit", GT_UNIT_TEXT, "Unit of the figures in this row", GT_WORTH_KEY},
 	{"samples", GT_UNIT_COUNT, "Samples in which it was measured; 0: not measured",
          GT_WORTH_LITTLE},
-	{"mean", GT_UNIT_REAL, "Over the time of all samples", GT_WORTH_KEY},
-	{"median", GT_UNIT_REAL, "Half of the samples have no more", GT_WORTH_KEY},
-	{"p95", GT_UNIT_REAL, "95 percent of the samples have no more", GT_WORTH_ORDINARY},
-	{"p99", GT_UNIT_REAL, "99 percent of the samples have no more", GT_WORTH_LITTLE},
-	{"max", GT_UNIT_REAL, "Most in any sample", GT_WORTH_KEY},
+	{"mean", GT_UNIT_REAL, "Over the time of all samples", GT_WORTH_KEY,
+         .row_unit = GT_ROW_UNIT},
+	{"median", GT_UNIT_REAL, "Half of the samples have no more", GT_WORTH_KEY,
+         .row_unit = GT_ROW_UNIT},
+	{"p95", GT_UNIT_REAL, "95 percent of the samples have no more", GT_WORTH_ORDINARY,
+         .row_unit = GT_ROW_UNIT},
+	{"p99", GT_UNIT_REAL, "99 percent of the samples have no more", GT_WORTH_LITTLE,
+         .row_unit = GT_ROW_UNIT},
+	{"max", GT_UNIT_REAL, "Most in any sample", GT_WORTH_KEY, .row_unit = GT_ROW_UNIT},
 	{"above_ns", GT_UNIT_NS,
          "Time of samples with above percent or more: of 100 percent where the unit is %, else of "
          "max",
          GT_WORTH_ORDINARY},
 	{"above_percent", GT_UNIT_PERCENT, "above_ns of the time of all samples", GT_WORTH_LITTLE},
 	{"total", GT_UNIT_REAL, "In all samples together, without the \"/s\" of the unit",
-         GT_WORTH_LITTLE},
+         GT_WORTH_LITTLE, .row_unit = GT_ROW_UNIT_TOTAL},
 };
 
 static const struct gt_heading kernel_headings[] = {

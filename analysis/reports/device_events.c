@@ -176,8 +176,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	if (failed == 0) {
 		sort_names(&tally);
 		find_durations(&tally);
-		add_tables(result, &tally, arguments);
 		add_drawn(result, &tally, arguments);
+		add_tables(result, &tally, arguments);
 		gt_device_add_remarks(result, view);
 		gt_groups_release(&tally.durations);
 		gt_array_free(tally.order);

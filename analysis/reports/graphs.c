@@ -86,9 +86,9 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_graphs_find_changes(&graphs);
 	gt_add_graph_share(result, graphs.trace);
 	gt_graphs_add_runs(&graphs, result);
+	gt_graphs_add_nodes(&graphs, result);
 	gt_graphs_add_execs(&graphs, result);
 	gt_graphs_add_contents(&graphs, result);
-	gt_graphs_add_nodes(&graphs, result);
 	gt_add_graph_compared(result, graphs.trace, &graphs.runs, graphs.top);
 	gt_add_graph_between(result, graphs.trace, graphs.top);
 	add_remarks(&graphs, result);

@@ -39,7 +39,7 @@
 		{"max_ns", GT_UNIT_NS, "Longest execution", GT_WORTH_LITTLE},                      \
 		{"deviation_ns", GT_UNIT_NS,                                                       \
 	         "Standard deviation of the sample (n - 1); needs two executions",                 \
-	         GT_WORTH_LITTLE},                                                                 \
+	         GT_WORTH_LITTLE, .label = "stddev"},                                              \
 		{"shapes", GT_UNIT_COUNT,                                                          \
 	         "Different launch shapes (grid, block, shared memory, registers) used",           \
 	         GT_WORTH_LITTLE},                                                                 \
@@ -62,7 +62,7 @@
 			GT_WORTH_LEAST                                                             \
 	}
 #define NAMED                                                                                      \
-	{"family", GT_UNIT_TEXT, "Its purpose, as its name tells"},                                \
+	{"family", GT_UNIT_TEXT, "Its purpose, as its name tells", GT_WORTH_LITTLE},               \
 		{"origin", GT_UNIT_TEXT,                                                           \
 	         "Library or compiler that it comes from, as its name tells", GT_WORTH_LEAST},     \
 		{"tile", GT_UNIT_TEXT,                                                             \

@@ -224,8 +224,7 @@ static void add_verdict(struct gt_result *result, const struct tally *tally,
 			result, "refused: %s",
 			gt_trace_text(trace, trace->captured_launches.rows[group->reason].reason));
 	else
-		gt_result_add_format(result, "if it is captured: run --capture-kernels '^%s$'",
-		                     full_name(tally, group));
+		gt_result_add_text(result, "if it is captured");
 }
 
 static void add_kernel(struct gt_result *result, const struct tally *tally,

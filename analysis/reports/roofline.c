@@ -361,6 +361,12 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	(void)err;
 	gt_standings_init(&standings, view, gt_group_by(arguments->values[BY].text), result);
 	add_kernels(result, &standings, most);
+	if (gt_result_detail_if_unknown(result, "roof_percent"))
+		gt_result_remark(
+			result,
+			"No kernel can be put under a ceiling, the longest one because %s; "
+			"--all shows all, with the reason of each.",
+			standings.list.rows[0].missing);
 	gt_result_begin(result, "roofs", roof_headings, GT_COUNT_OF(roof_headings));
 	for (gt_id i = 0; i < view->trace->devices.count; i++) {
 		add_ceilings_of(result, view->trace, i);

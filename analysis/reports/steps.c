@@ -121,7 +121,7 @@ static void add_group(const struct gt_steps *steps, const struct gt_step_group *
 	gt_result_add_real(result,
 	                   knows_work(steps) ? (double)sum.kernels / (double)group->count : NAN);
 	gt_add_process(result, trace, first->process);
-	gt_range_path_text(&steps->ranges, steps->path, path);
+	gt_steps_name(steps, path);
 	gt_result_add_format(result, "%s", path);
 }
 
@@ -215,23 +215,39 @@ static void add_slowest(const struct gt_steps *steps, const struct gt_arguments 
 	gt_step_differences_release(&differences);
 }
 
+static void remark_guessed(const struct gt_steps *steps, struct gt_result *result)
+{
+	gt_result_remark(result,
+	                 "No range repeats. These steps are guessed: the same kernels are launched "
+	                 "again and again, and a step goes from a launch of %s to the next. NVTX "
+	                 "ranges around the program's own steps say it without a guess.",
+	                 steps->anchor);
+	if (steps->others > 0)
+		gt_result_remark(result,
+		                 "Left out, as half as many launches again lie between two of that "
+		                 "kernel: %s of these stretches.",
+		                 gt_grouped(steps->others).text);
+}
+
 static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
 {
 	const struct gt_trace *trace = steps->ranges.trace;
 	char path[GT_RANGE_PATH_BYTES];
 
-	if (steps->path == GT_NONE) {
+	if (steps->path == GT_NONE && !steps->anchor) {
 		gt_result_remark_empty(
 			result,
 			trace->ranges.count == 0
-				? "No NVTX ranges were recorded, so no steps are known."
-				: "No range ended %d times or more: --range NAME says which one is "
-				  "a step.",
+				? "No NVTX ranges were recorded, and no kernels repeat as in steps."
+				: "No range ended %d times or more, and no kernels repeat as in "
+				  "steps: --range NAME says which range is a step.",
 			GT_STEPS_LEAST);
 		return;
 	}
-	gt_range_path_text(&steps->ranges, steps->path, path);
-	if (!steps->was_chosen)
+	if (steps->anchor)
+		remark_guessed(steps, result);
+	gt_steps_name(steps, path);
+	if (steps->path != GT_NONE && !steps->was_chosen)
 		gt_result_remark(
 			result,
 			"Steps are the ranges %s: of those that ended %d times or more they "
@@ -243,7 +259,7 @@ static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
 	if (!gt_trace_has_calls(trace))
 		gt_result_remark(result, "%s: which work belongs to a step is not known.",
 		                 gt_no_calls(trace));
-	if (knows_work(steps)) {
+	if (knows_work(steps) && steps->path != GT_NONE) {
 		const struct gt_range_threads threads = gt_range_threads_of(&steps->ranges);
 
 		gt_remark_range_threads(result, &threads);

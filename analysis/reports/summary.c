@@ -340,6 +340,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	struct gt_facts facts;
 
 	(void)err;
+	result->is_page = true;
 	gt_facts_init(&facts, view);
 	add_recording(view, result);
 	gt_result_detail(result);

@@ -373,8 +373,7 @@ static void find_steps(struct work *work, const struct gt_view *view)
 	struct gt_steps steps;
 
 	gt_steps_init(&steps, view->by_ranges ? view : &all);
-	if (steps.path != GT_NONE)
-		gt_range_path_text(&steps.ranges, steps.path, work->startups->path);
+	gt_steps_name(&steps, work->startups->path);
 	add_steps(work, &steps);
 	gt_steps_release(&steps);
 }

@@ -30,9 +30,9 @@ static const struct gt_heading value_headings[] = {
 	{"counter", GT_UNIT_TEXT, "Name of the count", GT_WORTH_KEY},
 	{"unit", GT_UNIT_TEXT, "Unit of the figures in this row", GT_WORTH_KEY},
 	{"launches", GT_UNIT_COUNT, "In which it was counted", GT_WORTH_ORDINARY},
-	{"mean", GT_UNIT_REAL, "Mean of these launches", GT_WORTH_KEY},
-	{"min", GT_UNIT_REAL, "Least of any of them", GT_WORTH_ORDINARY},
-	{"max", GT_UNIT_REAL, "Most of any of them", GT_WORTH_ORDINARY},
+	{"mean", GT_UNIT_REAL, "Mean of these launches", GT_WORTH_KEY, .row_unit = GT_ROW_UNIT},
+	{"min", GT_UNIT_REAL, "Least of any of them", GT_WORTH_ORDINARY, .row_unit = GT_ROW_UNIT},
+	{"max", GT_UNIT_REAL, "Most of any of them", GT_WORTH_ORDINARY, .row_unit = GT_ROW_UNIT},
 	{"metric", GT_UNIT_TEXT, "CUPTI's name of it", GT_WORTH_DATA},
 };
 

@@ -63,6 +63,9 @@ static const struct gt_option options[] = {
 	GT_NAMES_OPTION(struct args, names),
 	GT_FILTER_OPTIONS(struct args, filter),
 	GT_SHOW_OPTIONS(struct args, show),
+	OPT_FLAG("all", 'a', struct args, show.all,
+                 "Every table of a report; without it text has the first three, and names the "
+                 "others"),
 	OPT_END_OF("report"),
 };
 

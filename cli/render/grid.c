@@ -12,6 +12,7 @@
 
 #include "analysis/result.h"
 #include "base/array.h"
+#include "base/path.h"
 #include "base/units.h"
 #include "cli/output/columns.h"
 #include "cli/render/render.h"
@@ -65,14 +66,49 @@ static bool is_number_of_process(const struct gt_heading *heading)
 	return length >= 3 && strcmp(heading->name + length - 3, "pid") == 0;
 }
 
-static char *text_of(const struct gt_heading *heading, const struct gt_cell *cell)
+/* Column of the section that has the unit of a row's reals; heading_count: there is none. */
+static size_t column_of_units(const struct gt_section *section)
 {
+	bool has_some = false;
+
+	for (size_t c = 0; c < section->heading_count; c++)
+		has_some |= section->headings[c].row_unit != GT_ROW_UNIT_NONE;
+	return has_some ? gt_section_find_column(section, "unit") : section->heading_count;
+}
+
+static struct gt_figure figure_in_row(const struct gt_heading *heading, double value,
+                                      const char *unit)
+{
+	char other[GT_FIGURE_SIZE];
+	const size_t length = strlen(unit);
+
+	if (heading->row_unit == GT_ROW_UNIT_PER_SECOND && *unit)
+		snprintf(other, sizeof(other), "%s/s", unit);
+	else if (heading->row_unit == GT_ROW_UNIT_TOTAL && gt_has_suffix(unit, "/s"))
+		snprintf(other, sizeof(other), "%.*s", (int)length - 2, unit);
+	else
+		snprintf(other, sizeof(other), "%s", unit);
+	return gt_figure_in(value, other);
+}
+
+static char *text_of(const struct gt_section *section, const struct gt_cell *row, size_t column)
+{
+	const struct gt_heading *heading = &section->headings[column];
+	const struct gt_cell *cell = &row[column];
+	const size_t units = column_of_units(section);
 	char digits[32];
 
 	if (is_unknown(cell))
 		return gt_printable("-");
 	if (cell->unit == GT_UNIT_TEXT)
 		return gt_printable(cell->text ? cell->text : "");
+	if (heading->row_unit != GT_ROW_UNIT_NONE && units < section->heading_count) {
+		const struct gt_cell *unit = &row[units];
+
+		return gt_printable(figure_in_row(heading, cell->real,
+		                                  unit->unknown || !unit->text ? "" : unit->text)
+		                            .text);
+	}
 	if (!is_number_of_process(heading))
 		return gt_printable(figure_of(cell).text);
 	snprintf(digits, sizeof(digits), "%" PRId64, cell->count);
@@ -119,8 +155,7 @@ static void column_init(struct gt_grid *grid, size_t heading)
 	column->texts = gt_allocate((grid->rows.count + 1) * sizeof(*column->texts));
 	column->texts[0] = gt_heading_label(section, heading);
 	for (size_t r = 0; r < grid->rows.count; r++)
-		column->texts[r + 1] =
-			text_of(&section->headings[heading], &gt_rows_get(&grid->rows, r)[heading]);
+		column->texts[r + 1] = text_of(section, gt_rows_get(&grid->rows, r), heading);
 	for (size_t r = 0; r <= grid->rows.count; r++) {
 		const size_t width = gt_columns_of(column->texts[r]);
 
@@ -136,9 +171,14 @@ static void column_release(const struct gt_grid *grid, struct gt_grid_column *co
 	free(column->texts);
 }
 
-/* Where a column stands: figures, names, prose; data nowhere, but among names if sorted by. */
+/*
+ * Where a column stands: figures, names, prose; data, and units that stand in every cell, nowhere,
+ * but among names if sorted by.
+ */
 static unsigned place_of(const struct gt_grid *grid, size_t column)
 {
+	if (column == column_of_units(grid->section) && !gt_rows_are_sorted_by(&grid->rows, column))
+		return 3;
 	switch (grid->section->headings[column].worth) {
 	case GT_WORTH_ORDINARY:
 	case GT_WORTH_LITTLE:
@@ -156,6 +196,35 @@ static unsigned place_of(const struct gt_grid *grid, size_t column)
 	return 0;
 }
 
+/* What is the same in every row tells nothing of them apart. */
+static bool is_constant(const struct gt_grid *grid, size_t column)
+{
+	char *const *texts = grid->columns[column].texts;
+
+	if (grid->rows.count < 2)
+		return false;
+	for (size_t r = 2; r <= grid->rows.count; r++)
+		if (strcmp(texts[r], texts[1]) != 0)
+			return false;
+	return true;
+}
+
+/* Prose that is the same in all rows that are shown is read once. */
+static void take_out_same(struct gt_grid *grid)
+{
+	struct gt_grid_column *last = &grid->columns[grid->count - 1];
+
+	if (grid->count < 2 || grid->section->headings[last->heading].worth != GT_WORTH_PROSE ||
+	    !is_constant(grid, grid->count - 1))
+		return;
+	if (!is_unknown(cell_of(grid, 0, grid->count - 1))) {
+		grid->same_label = gt_printable(last->texts[0]);
+		grid->same_text = gt_printable(last->texts[1]);
+	}
+	column_release(grid, last);
+	grid->count--;
+}
+
 void gt_grid_init(struct gt_grid *grid, const struct gt_rendering *rendering,
                   const struct gt_section *section)
 {
@@ -166,6 +235,8 @@ void gt_grid_init(struct gt_grid *grid, const struct gt_rendering *rendering,
 		for (size_t c = 0; c < section->heading_count; c++)
 			if (place_of(grid, c) == place)
 				column_init(grid, c);
+	if (grid->count > 0)
+		take_out_same(grid);
 }
 
 void gt_grid_release(struct gt_grid *grid)
@@ -173,6 +244,8 @@ void gt_grid_release(struct gt_grid *grid)
 	for (size_t c = 0; c < grid->count; c++)
 		column_release(grid, &grid->columns[c]);
 	free(grid->columns);
+	free(grid->same_label);
+	free(grid->same_text);
 	gt_rows_release(&grid->rows);
 }
 
@@ -186,20 +259,7 @@ static bool is_all_unknown(const struct gt_grid *grid, size_t column)
 	return true;
 }
 
-/* The same text in every row tells nothing of them apart. */
-static bool is_constant_text(const struct gt_grid *grid, size_t column)
-{
-	char *const *texts = grid->columns[column].texts;
-
-	if (heading_of(grid, column)->unit != GT_UNIT_TEXT || grid->rows.count < 2)
-		return false;
-	for (size_t r = 2; r <= grid->rows.count; r++)
-		if (strcmp(texts[r], texts[1]) != 0)
-			return false;
-	return true;
-}
-
-enum { RANK_NOTHING, RANK_LEAST, RANK_LITTLE, RANK_ORDINARY, RANK_KEY, RANK_STAYS };
+enum { RANK_NOTHING, RANK_EQUAL, RANK_LEAST, RANK_LITTLE, RANK_ORDINARY, RANK_KEY, RANK_STAYS };
 
 static unsigned rank_of(const struct gt_grid *grid, size_t column)
 {
@@ -210,8 +270,8 @@ static unsigned rank_of(const struct gt_grid *grid, size_t column)
 		return RANK_STAYS;
 	if (is_all_unknown(grid, column))
 		return RANK_NOTHING;
-	if (is_constant_text(grid, column))
-		return RANK_LEAST;
+	if (is_constant(grid, column))
+		return worth == GT_WORTH_KEY ? RANK_LITTLE : RANK_EQUAL;
 	switch (worth) {
 	case GT_WORTH_LEAST:
 	case GT_WORTH_LESSER_NAME:
@@ -284,16 +344,21 @@ static void narrow(struct gt_grid *grid, size_t width, bool names, size_t narrow
 		grid->columns[column].width--;
 }
 
-/* How much each name should have before figures go for it: half of the page for all. */
+/* How much each name should have before figures go for it: two fifths of the page for all. */
 static size_t wish_of(const struct gt_grid *grid, size_t width)
 {
 	size_t names = 0;
 
 	for (size_t c = 0; c < grid->count; c++)
 		names += is_name(grid, c);
-	if (names == 0 || width / 2 / names < NARROW_NAME)
+	if (names == 0 || 2 * width / 5 / names < NARROW_NAME)
 		return NARROW_NAME;
-	return width / 2 / names;
+	return 2 * width / 5 / names;
+}
+
+static bool is_zero(const struct gt_cell *cell)
+{
+	return !cell->unknown && (is_real(cell->unit) ? cell->real == 0 : cell->count == 0);
 }
 
 /* Columns that tell nothing of rows, or are only nice beside a name, go before a name is cut. */
@@ -302,7 +367,9 @@ static bool is_below_names(const struct gt_grid *grid, size_t column)
 	if (rank_of(grid, column) == RANK_STAYS)
 		return false;
 	return heading_of(grid, column)->worth == GT_WORTH_LESSER_NAME ||
-	       is_all_unknown(grid, column) || is_constant_text(grid, column);
+	       is_all_unknown(grid, column) ||
+	       (is_constant(grid, column) && (heading_of(grid, column)->unit == GT_UNIT_TEXT ||
+	                                      is_zero(cell_of(grid, 0, column))));
 }
 
 static void leave_out_below_names(struct gt_grid *grid, size_t width)

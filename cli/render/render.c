@@ -151,7 +151,8 @@ bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_se
 	const struct gt_option_list *sections = rendering->sections;
 
 	if (!sections || sections->count == 0)
-		return !is_page(rendering) || !section->detail || rendering->details;
+		return !is_page(rendering) || rendering->details || rendering->all_tables ||
+		       !(section->detail || section->further);
 	for (size_t i = 0; i < sections->count; i++)
 		if (strcmp(sections->texts[i], section->title) == 0)
 			return true;

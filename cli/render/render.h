@@ -35,6 +35,7 @@ struct gt_rendering {
 	bool colour;                /* of text, where it means something */
 	bool details;               /* text also has the tables that say more than the first page,
 	                               and all rows */
+	bool all_tables;            /* text also has these tables, with the rows it always has */
 	bool whole_names;           /* text wraps a name that stands last instead of cutting it */
 	const struct gt_option_list *sections; /* titles of those to show; NULL or empty: all */
 };

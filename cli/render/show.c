@@ -76,6 +76,7 @@ static struct gt_rendering fitted(const struct gt_show_args *args,
 
 	fitted.width = args->wide ? 0 : args->width ? (size_t)args->width : gt_render_width(out);
 	fitted.details = args->wide;
+	fitted.all_tables = args->all;
 	fitted.colour = gt_render_in_colour(args->colour, out);
 	return fitted;
 }

@@ -24,6 +24,7 @@ struct gt_show_args {
 	bool markdown;
 	bool force;
 	bool wide;
+	bool all; /* tables; an option of report's alone */
 	bool no_pager;
 	struct gt_option_list sections;
 };

@@ -184,6 +184,21 @@ static void note_shown(const struct gt_grid *grid, const struct gt_result *resul
 				grid->section->headings[grid->columns[c].heading].name);
 }
 
+/* "(source of these rows: not measured ...)" */
+static void print_same(const struct gt_rendering *rendering, const struct gt_grid *grid, FILE *out)
+{
+	char *text;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	fprintf(memory, "(%s of these rows: %s)", grid->same_label, grid->same_text);
+	fclose(memory);
+	print_paragraph(rendering, text, out);
+	free(text);
+}
+
 /* Adds what of the table does not fit to what is missing. */
 static void print_section(const struct gt_rendering *rendering, const struct gt_result *result,
                           const struct gt_section *section, bool *is_shown, struct missing *missing,
@@ -194,6 +209,8 @@ static void print_section(const struct gt_rendering *rendering, const struct gt_
 	gt_grid_init(&grid, rendering, section);
 	print_title(rendering, &grid, out);
 	print_rows(rendering, &grid, out);
+	if (grid.same_text)
+		print_same(rendering, &grid, out);
 	note_shown(&grid, result, is_shown);
 	missing->columns += grid.left_out;
 	missing->names |= grid.cut;
@@ -293,12 +310,45 @@ static struct tables print_tables(const struct gt_rendering *rendering,
 	return tables;
 }
 
+static bool has_further(const struct gt_rendering *rendering, const struct gt_result *result)
+{
+	gt_array_each(const struct gt_section, section, &result->sections)
+		if (section->further && !(rendering->sections && rendering->sections->count > 0) &&
+		    !gt_rendering_shows(rendering, section))
+			return true;
+	return false;
+}
+
+/* Names the tables that text leaves out, with their rows. */
+static void print_further(const struct gt_rendering *rendering, const struct gt_result *result,
+                          FILE *out)
+{
+	char text[512];
+	size_t length = 0;
+
+	gt_array_each(const struct gt_section, section, &result->sections)
+		if (section->further && !gt_rendering_shows(rendering, section) &&
+		    length < sizeof(text))
+			length += (size_t)snprintf(
+				text + length, sizeof(text) - length, "%s%s (%s)",
+				length ? ", " : "(further tables, with their rows: ",
+				section->title,
+				gt_figure_count(
+					(int64_t)(gt_section_row_count(section) + section->more))
+					.text);
+	if (length < sizeof(text))
+		snprintf(text + length, sizeof(text) - length, ": --all shows them)");
+	print_paragraph(rendering, text, out);
+}
+
 /* Where there are no rows at all, what is said of that comes first, or stands alone. */
 static void print_foot(const struct gt_rendering *rendering, const struct gt_result *result,
                        const struct tables *tables, FILE *out)
 {
 	const bool says_why = !tables->any && gt_result_says_why_empty(result);
 
+	if (has_further(rendering, result))
+		print_further(rendering, result, out);
 	if (tables->any && tables->has_empty)
 		print_empty(rendering, result, out);
 	print_remarks(rendering, result, tables->is_shown, out);
@@ -318,7 +368,8 @@ void gt_render_text(const struct gt_rendering *rendering, const struct gt_named_
 			print_tables(rendering, result, &between, &missing, out);
 		const bool has_missing = i + 1 == count && (missing.columns || missing.names);
 
-		if (has_missing || tables.has_empty || has_remarks(result, tables.is_shown)) {
+		if (has_missing || tables.has_empty || has_further(rendering, result) ||
+		    has_remarks(result, tables.is_shown)) {
 			fputs(between, out);
 			between = "\n";
 		}

@@ -159,20 +159,26 @@ static const char *colour_of(const struct gt_trace *trace, const struct gt_launc
 	                                        : gt_family_name(shape->family);
 }
 
-/* Arguments that the name tells. */
-static void add_name_args(struct gt_args *args, const struct gt_trace *trace,
-                          const struct gt_launch_shape *shape)
+/* Purpose of the kernel, as its name tells. */
+static void add_family_args(struct gt_args *args, const struct gt_trace *trace,
+                            const struct gt_launch_shape *shape)
+{
+	gt_args_add_text(args, GT_ARG_FAMILY, gt_family_name(shape->family));
+	gt_args_add_text(args, GT_ARG_COLOUR, colour_of(trace, shape));
+}
+
+static void add_origin_args(struct gt_args *args, const struct gt_trace *trace,
+                            const struct gt_launch_shape *shape)
 {
 	const char *tile = gt_trace_text(trace, shape->tile);
 
-	gt_args_add_text(args, GT_ARG_FAMILY, gt_family_name(shape->family));
-	gt_args_add_text(args, GT_ARG_COLOUR, colour_of(trace, shape));
 	if (shape->origin != GT_ORIGIN_unknown)
 		gt_args_add_text(args, GT_ARG_ORIGIN, gt_origin_name(shape->origin));
 	if (*tile)
 		gt_args_add_text(args, GT_ARG_TILE, tile);
 }
 
+/* First the share that fits, and the limit: viewers show the arguments in this order. */
 static void add_occupancy_args(struct gt_args *args, const struct gt_trace *trace,
                                const struct gt_placed *placed, const struct gt_launch_shape *shape)
 {
@@ -184,10 +190,12 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_trace *trac
 	occupancy = gt_occupancy_of(&device, shape);
 	if (device.sm_count != all)
 		gt_args_add_int(args, GT_ARG_MULTIPROCESSORS, device.sm_count);
+	gt_args_add_real(args, GT_ARG_OCCUPANCY_PERCENT, occupancy.percent);
+	if (occupancy.limit != GT_LIMIT_UNKNOWN)
+		gt_args_add_text(args, GT_ARG_LIMITED_BY, gt_occupancy_limit_name(occupancy.limit));
 	gt_args_add_real(args, GT_ARG_WAVES, gt_three_digits(occupancy.waves_per_sm));
 	gt_args_add_real(args, GT_ARG_LAST_WAVE_EMPTY,
 	                 gt_three_digits(gt_last_wave_empty_percent(occupancy.waves_per_sm)));
-	gt_args_add_real(args, GT_ARG_OCCUPANCY_PERCENT, occupancy.percent);
 	if (occupancy.limit == GT_LIMIT_UNKNOWN)
 		return;
 	gt_args_add_int(args, GT_ARG_LIMIT_BLOCKS, occupancy.blocks_by_blocks);
@@ -196,7 +204,6 @@ static void add_occupancy_args(struct gt_args *args, const struct gt_trace *trac
 	gt_args_add_int(args, GT_ARG_LIMIT_WARPS, occupancy.blocks_by_warps);
 	if (shape->barriers)
 		gt_args_add_int(args, GT_ARG_LIMIT_BARRIERS, occupancy.blocks_by_barriers);
-	gt_args_add_text(args, GT_ARG_LIMITED_BY, gt_occupancy_limit_name(occupancy.limit));
 	gt_args_add_int(args, GT_ARG_OCCUPANCY_WARPS, occupancy.warps_per_sm);
 }
 
@@ -243,10 +250,11 @@ static void intern(struct gt_kernels *kernels, const struct gt_placed *placed,
 	demangled = gt_text_room_fit(&kernels->room, demangled, cut[1]);
 	gt_args_init(&args);
 	write_source(kernels, placed, shape, source, sizeof(source));
+	add_family_args(&args, trace, shape);
+	add_occupancy_args(&args, trace, placed, shape);
+	add_origin_args(&args, trace, shape);
 	if (*source)
 		gt_args_add_text(&args, GT_ARG_SOURCE, source);
-	add_name_args(&args, trace, shape);
-	add_occupancy_args(&args, trace, placed, shape);
 	add_size_args(&args, shape);
 	gt_args_add_text(&args, GT_ARG_PROCESS_NAME, gt_trace_text(trace, process->name));
 	gt_args_add_int(&args, GT_ARG_PROCESS_ID, process->pid);

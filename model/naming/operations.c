@@ -86,6 +86,31 @@ static void read_sizes(struct gt_operation *operation, const char *text)
 }
 
 /* Each has an op_id; seq is only there where gradients are kept. */
+size_t gt_operations_strip(char *path)
+{
+	static const char *const words[] = {", seq = ", ", op_id = ", ", sizes = "};
+	char *to = path;
+
+	for (const char *from = path; *from;) {
+		const char *end = from + strcspn(from, "/");
+		const char *name_end = end;
+
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+			const char *at = strstr(from, words[i]);
+
+			if (at && at < name_end)
+				name_end = at;
+		}
+		memmove(to, from, (size_t)(name_end - from));
+		to += name_end - from;
+		if (*end)
+			*to++ = *end++;
+		from = end;
+	}
+	*to = '\0';
+	return (size_t)(to - path);
+}
+
 static bool read_op(struct gt_operation *operation, const char *text)
 {
 	const char *sequence = strstr(text, SEQUENCE);

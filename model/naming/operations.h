@@ -40,6 +40,13 @@ struct gt_operation {
 /* domain: its name, "" for the default one. */
 struct gt_operation gt_operation_of(const char *domain, const char *text);
 
+/*
+ * Takes out of a path of ranges what emit_nvtx puts behind the name of each operation: its numbers
+ * and the sizes of its operands. "step/aten::mm, seq = 12, op_id = 34/x" becomes "step/aten::mm/x".
+ * Returns the length that is left.
+ */
+size_t gt_operations_strip(char *path);
+
 /* For people: "forward", "backward" or "". Constant. */
 const char *gt_direction_name(enum gt_direction direction);
 

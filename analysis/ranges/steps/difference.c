@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ranges/steps/guessed.h"
 #include "analysis/time/host_calls.h"
 #include "model/index.h"
 #include "model/naming/functions.h"
@@ -49,6 +50,7 @@ struct side {
 
 struct sums {
 	struct gt_step_differences *differences;
+	const struct gt_steps *steps;
 	const struct gt_ranges *ranges;
 	struct gt_index *keys; /* of rows */
 	uint32_t *side_of; /* by row of ranges: 2 * pair + whether it is the slowest + 1; 0: none */
@@ -88,6 +90,39 @@ static bool find_side(const struct sums *sums, struct gt_owner owner, struct sid
 	return false;
 }
 
+/* The same where steps are guessed: by when its process launched it. */
+static bool find_guessed_side(const struct sums *sums, const struct gt_kernel *kernel,
+                              struct side *side)
+{
+	const struct gt_trace *trace = sums->ranges->trace;
+	const gt_time at_ns = kernel->api_call < trace->api_calls.count
+	                              ? trace->api_calls.rows[kernel->api_call].start_ns
+	                              : kernel->start_ns;
+	const size_t row = gt_steps_guessed_at(
+		sums->steps, gt_trace_stream_process(trace, kernel->stream), at_ns);
+	const struct gt_step *step = row == SIZE_MAX ? NULL : &sums->steps->rows.rows[row];
+
+	for (size_t i = 0; step && i < sums->differences->pairs.count; i++) {
+		const struct gt_step_pair *pair = &sums->differences->pairs.rows[i];
+
+		*side = (struct side){i, step == pair->slowest};
+		if (step == pair->slowest || step == pair->median)
+			return true;
+	}
+	return false;
+}
+
+static bool find_kernel_side(const struct sums *sums, gt_id kernel, struct side *side)
+{
+	const struct gt_trace *trace = sums->ranges->trace;
+	struct gt_owners owners;
+
+	if (sums->steps->path == GT_NONE)
+		return find_guessed_side(sums, &trace->kernels.rows[kernel], side);
+	owners = gt_owners_of(trace, GT_ACTIVITY_KERNEL, kernel);
+	return find_side(sums, owners.launched, side) || find_side(sums, owners.captured, side);
+}
+
 static void add_kernels(struct sums *sums)
 {
 	const struct gt_trace *trace = sums->ranges->trace;
@@ -97,14 +132,10 @@ static void add_kernels(struct sums *sums)
 	for (gt_id i = 0; i < trace->kernels.count; i++) {
 		const struct gt_kernel *kernel = &trace->kernels.rows[i];
 		const size_t function = gt_function_of(&functions, kernel->shape);
-		struct gt_owners owners;
 		struct side side;
 
-		if (!gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns))
-			continue;
-		owners = gt_owners_of(trace, GT_ACTIVITY_KERNEL, i);
-		if (find_side(sums, owners.launched, &side) ||
-		    find_side(sums, owners.captured, &side))
+		if (gt_timed(GT_TIMES_FIGURES, kernel->flags, kernel->start_ns, kernel->end_ns) &&
+		    find_kernel_side(sums, i, &side))
 			add(sums, side,
 			    (struct key){(uint32_t)side.pair, GT_STEP_KERNEL, (uint32_t)function},
 			    functions.names[function], kernel->end_ns - kernel->start_ns);
@@ -117,7 +148,7 @@ static void add_calls(struct sums *sums, const struct gt_thread_calls *calls, st
 {
 	const struct gt_trace *trace = sums->ranges->trace;
 	const struct gt_interval when = {step->start_ns, step->end_ns};
-	const gt_id thread = trace->ranges.rows[step->range].thread;
+	const gt_id thread = step->thread;
 	struct gt_call_reach reach;
 
 	if (thread >= trace->threads.count)
@@ -179,6 +210,8 @@ static void choose_pairs(struct sums *sums, const struct gt_steps *steps)
 			continue;
 		pair = gt_array_push(&sums->differences->pairs);
 		*pair = pair_of(steps, group);
+		if (steps->path == GT_NONE)
+			continue;
 		sums->side_of[pair->slowest->range] = 2 * number + 2;
 		sums->side_of[pair->median->range] = 2 * number + 1;
 	}
@@ -188,6 +221,7 @@ void gt_step_differences_init(struct gt_step_differences *differences, const str
 {
 	struct sums sums = {
 		.differences = differences,
+		.steps = steps,
 		.ranges = &steps->ranges,
 		.keys = gt_index_new(sizeof(struct key)),
 		.side_of = gt_allocate_zeroed(steps->ranges.trace->ranges.count + 1,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/ranges/steps/steps.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/memory/peaks.h"
+#include "analysis/ranges/steps/guessed.h"
 #include "analysis/time/covered.h"
 #include "base/sums.h"
 #include "model/naming/operations.h"
@@ -126,6 +128,7 @@ static void add_steps(struct gt_steps *steps)
 		if (has_ended(range))
 			*gt_array_push(&steps->rows) = (struct gt_step){
 				.range = i,
+				.thread = range->thread,
 				.process = gt_trace_thread_process(trace, range->thread),
 				.start_ns = range->start_ns,
 				.shown_ns = shown_of(range, gt_whole_until(trace)),
@@ -202,8 +205,7 @@ static void add_host(struct gt_steps *steps)
 	gt_array_each(struct gt_step, step, &steps->rows) {
 		const struct gt_interval when = {step->start_ns,
 		                                 step->start_ns + (gt_time)step->shown_ns};
-		const gt_id thread = gt_whole_origin(trace, GT_TABLE_threads,
-		                                     trace->ranges.rows[step->range].thread);
+		const gt_id thread = gt_whole_origin(trace, GT_TABLE_threads, step->thread);
 
 		step->host_ns = step->shown_ns;
 		if (thread < whole->threads.count)
@@ -249,16 +251,29 @@ void gt_steps_init(struct gt_steps *steps, const struct gt_view *view)
 		gt_range_folds_release(&steps->folds);
 		fold(steps, trace, GT_FOLD_YES);
 	}
-	if (steps->path == GT_NONE)
-		return;
-	add_steps(steps);
+	if (steps->path != GT_NONE)
+		add_steps(steps);
+	else if (!steps->was_chosen)
+		gt_steps_add_guessed(steps, view);
 	add_groups(steps);
-	add_work(steps);
+	if (steps->path != GT_NONE)
+		add_work(steps);
+	else
+		gt_steps_add_guessed_work(steps);
 	add_quiet(steps);
 	if (gt_trace_has_calls(trace))
 		add_host(steps);
 	if (steps->knows_memory)
 		add_memory(steps);
+}
+
+void gt_steps_name(const struct gt_steps *steps, char text[GT_RANGE_PATH_BYTES])
+{
+	*text = '\0';
+	if (steps->path != GT_NONE)
+		gt_range_path_text(&steps->ranges, steps->path, text);
+	else if (steps->anchor)
+		snprintf(text, GT_RANGE_PATH_BYTES, "guessed: %s", steps->anchor);
 }
 
 void gt_steps_release(struct gt_steps *steps)

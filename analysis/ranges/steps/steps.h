@@ -19,12 +19,17 @@
  * ranges took most time together is taken. Ranges without an end are no steps. Names that differ in
  * numbers alone, as "step 1" and "step 2", are one name where else nothing repeats.
  *
+ * Where no range repeats, steps are guessed by the period of the program's launches (period.h). A
+ * step then has the work that its process launched in it, on whatever thread, and its thread is the
+ * one that launched what it begins with.
+ *
  * Busy and quiet time are parts of the step's own time; gpu_ns is summed over GPUs.
  */
 enum { GT_STEPS_LEAST = 5 };
 
 struct gt_step {
-	gt_id range;     /* row of ranges */
+	gt_id range;     /* row of ranges; GT_NONE: it is guessed */
+	gt_id thread;    /* row of threads; GT_NONE: not known */
 	gt_id process;   /* GT_NONE: not known */
 	uint64_t number; /* of the steps of its process, in order of their start, from 1 */
 	gt_time start_ns;
@@ -50,10 +55,12 @@ struct gt_step_group {
 struct gt_steps {
 	struct gt_range_folds folds;
 	struct gt_ranges ranges;
-	gt_id path;                    /* GT_NONE: none repeats */
-	bool was_chosen;               /* by --range */
-	bool knows_memory;             /* calls that allocate were recorded */
-	uint64_t open;                 /* ranges of the path without an end */
+	gt_id path;         /* GT_NONE: none repeats */
+	const char *anchor; /* kernel that guessed steps begin with; NULL: there are none */
+	uint64_t others;    /* stretches between guessed steps that are none */
+	bool was_chosen;    /* by --range */
+	bool knows_memory;  /* calls that allocate were recorded */
+	uint64_t open;      /* ranges of the path without an end */
 	gt_array(struct gt_step) rows; /* process after process, in order of their start */
 	gt_array(struct gt_step_group) groups;
 };
@@ -61,6 +68,9 @@ struct gt_steps {
 /* The view's trace must outlive it. */
 void gt_steps_init(struct gt_steps *steps, const struct gt_view *view);
 void gt_steps_release(struct gt_steps *steps);
+
+/* What the steps are, as "train/step" or "guessed: gemm" by the kernel that they begin with. */
+void gt_steps_name(const struct gt_steps *steps, char text[GT_RANGE_PATH_BYTES]);
 
 static inline int64_t gt_step_wall(const struct gt_step *step)
 {

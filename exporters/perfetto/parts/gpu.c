@@ -9,6 +9,7 @@
 #include "exporters/perfetto/wire/wire.h"
 #include "model/naming/functions.h"
 #include "model/naming/labels.h"
+#include "model/naming/operations.h"
 #include "model/ranges/owners.h"
 
 enum {
@@ -194,6 +195,7 @@ static void intern_path(struct gt_gpu *gpu, gt_id path)
 		return;
 	gpu->known_paths[path] = true;
 	gt_range_path_text(&gpu->ranges, path, text);
+	gt_operations_strip(text);
 	string = gt_interned((uint64_t)path + 1, text);
 	data.debug_annotation_string_values = list;
 	data.n_debug_annotation_string_values = 1;

@@ -18,13 +18,14 @@ static void put_step(struct gt_lanes *lanes, const struct gt_step *step, int64_t
 		{.type = GT_VALUE_NUMBER, .name = gt_names_add(names, "quiet_ns")},
 		{.type = GT_VALUE_NUMBER, .name = gt_names_add(names, "median_ns")},
 	};
-	char name[32];
+	char name[48];
 
 	annotations[0].number = (int64_t)step->kernels;
 	annotations[1].number = (int64_t)step->busy_ns;
 	annotations[2].number = (int64_t)step->quiet_ns;
 	annotations[3].number = median_ns;
-	snprintf(name, sizeof(name), "step %llu", (unsigned long long)step->number);
+	snprintf(name, sizeof(name), "step %llu%s", (unsigned long long)step->number,
+	         step->range == GT_NONE ? " (guessed)" : "");
 	slice.name = gt_names_add(names, name);
 	slice.annotations = annotations;
 	slice.annotation_count = GT_COUNT_OF(annotations);

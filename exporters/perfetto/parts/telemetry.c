@@ -98,6 +98,35 @@ static bool is_shown(const struct gt_trace *trace, const struct gt_counter *coun
 	       counter->place < trace->series.rows[counter->series].column_count;
 }
 
+/* Errors and the like: most never move, and nobody looks for them first. */
+static const char *group_of(const char *counter, const struct gt_counter *row)
+{
+	static const char *const health[] = {"ecc_corrected", "ecc_uncorrected", "pcie_replays"};
+
+	if (gt_is_sampled(row))
+		return gt_sampled_group(counter);
+	for (size_t i = 0; i < sizeof(health) / sizeof(health[0]); i++)
+		if (strcmp(counter, health[i]) == 0)
+			return "Health";
+	return "Telemetry";
+}
+
+/* A line at 0 from end to end tells nothing; the report telemetry has the counter. */
+static bool is_always_zero(const struct gt_trace *trace, const struct gt_counter *counter)
+{
+	const struct gt_series *series = &trace->series.rows[counter->series];
+	bool measured = false;
+
+	for (size_t i = 0; i < series->count; i++) {
+		const double value = series->columns[counter->place][i];
+
+		if (!isnan(value) && value != 0)
+			return false;
+		measured |= !isnan(value);
+	}
+	return measured;
+}
+
 static void add_mask(struct telemetry *telemetry, const struct gt_counter *counter)
 {
 	struct gt_perfetto *perfetto = telemetry->perfetto;
@@ -117,7 +146,7 @@ static uint32_t add_line(struct telemetry *telemetry, const struct gt_counter *c
 	const char *counted = gt_trace_text(trace, counter->name);
 	const struct gt_line line = {
 		.device = counter->device,
-		.group = gt_is_sampled(counter) ? gt_sampled_group(counted) : "Telemetry",
+		.group = group_of(counted, counter),
 		.name = name,
 		.help = gt_trace_text(trace, counter->help),
 		.unit = unit->unit,
@@ -150,6 +179,8 @@ static void add_counters(struct telemetry *telemetry, char (*names)[NAME_SIZE])
 			telemetry->walks[counter->series].span = counter;
 			continue;
 		}
+		if (is_always_zero(trace, counter))
+			continue;
 		if (counter->kind == GT_COUNTER_MASK)
 			add_mask(telemetry, counter);
 		else

@@ -11,7 +11,7 @@ struct gt_sequence;
 
 /*
  * Named values of a GPU slice. The names are the ones that Perfetto's GPU Compute plugin looks
- * for, where it looks for one. "correlation_id" must never be among them: the plugin fails on it.
+ * for, where it looks for one. "correlation_id" is among them as a text alone, that of the colour.
  */
 enum gt_arg {
 	GT_ARG_NONE, /* interned numbers begin at 1 */

@@ -39,8 +39,8 @@ Test(replayable, says_how_a_kernel_would_be_captured)
 	expect_count(&result, "kernels", 0, "launches", 1);
 	expect_count(&result, "kernels", 0, "captured", 0);
 	expect_words(&result, "kernels", 0, "code", "not kept");
-	expect_words(&result, "kernels", 0, "replay",
-	             "if it is captured: run --capture-kernels '^gemm$'");
+	expect_words(&result, "kernels", 0, "replay", "if it is captured");
+	cr_expect(has_remark(&result, "run --capture-kernels REGEX"));
 	cr_expect(has_remark(&result, "No launch was captured"));
 }
 
@@ -80,7 +80,7 @@ Test(replayable, says_how_nodes_of_graphs_are_captured)
 	kernel->graph_node = 17;
 	run_report(&result, "replayable", &trace);
 	expect_count(&result, "kernels", 0, "nodes", 1);
-	cr_expect(strstr(cell(&result, "kernels", 0, "replay")->text, "--capture-kernels") != NULL);
+	expect_words(&result, "kernels", 0, "replay", "if it is captured");
 }
 
 Test(replayable, lists_launches_of_graphs_with_their_steps)

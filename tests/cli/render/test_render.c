@@ -878,13 +878,13 @@ static char *render_wide(struct gt_rendering rendering)
 		gt_result_add_text(&result, names[i]);
 		gt_result_add_text(&result, "0: GPU");
 		gt_result_add_unknown(&result);
-		gt_result_add_count(&result, 7);
+		gt_result_add_count(&result, 7 + i);
 		gt_result_add_count(&result, i);
 		gt_result_add_text(&result, i ? "2x1x1" : "1x1x1");
-		gt_result_add_count(&result, 100);
-		gt_result_add_count(&result, 49152);
-		gt_result_add_count(&result, 2000);
-		gt_result_add_real(&result, 12.5);
+		gt_result_add_count(&result, 100 + i);
+		gt_result_add_count(&result, 49152 * (1 + i));
+		gt_result_add_count(&result, 2000 + 1000 * i);
+		gt_result_add_real(&result, 12.5 + i);
 	}
 	rendering.limit = UINT64_MAX;
 	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
@@ -924,7 +924,7 @@ Test(render, leaves_out_columns_of_the_least_worth_first)
 	expect_in(at_60, "calls  errors");
 	expect_not_in(at_60, "min");
 	expect_in(at_60,
-	          "(5 columns left out and names cut to fit 60; --wide shows\neverything)\n");
+	          "(4 columns left out and names cut to fit 60; --wide shows\neverything)\n");
 	cr_expect(le(sz, longest_line(at_100), 100));
 	cr_expect(le(sz, longest_line(at_60), 60));
 	free(at_100);
@@ -1077,7 +1077,7 @@ static char *render_gaps(size_t width)
 	gt_result_begin(&result, "gaps", gap_headings, 5);
 	for (int i = 0; i < 2; i++) {
 		gt_result_add_text(&result, "0: GPU");
-		gt_result_add_count(&result, 1000 + i);
+		gt_result_add_count(&result, 1000 + 1000 * i);
 		gt_result_add_text(&result, "cuLibraryLoadData");
 		gt_result_add_text(&result, "kernel_that_is_done");
 		gt_result_add_text(&result, "kernel_that_comes_next");
@@ -1101,6 +1101,151 @@ Test(render, leaves_out_a_lesser_name_before_it_cuts_any)
 	free(at_81);
 	free(at_80);
 	free(at_52);
+}
+
+static const struct gt_heading even_headings[] = {
+	{"kept_bytes", GT_UNIT_BYTES, "The same in every row"},
+	{"failed", GT_UNIT_COUNT, "None in any row"},
+	{"least_ns", GT_UNIT_NS, "Differs", GT_WORTH_LEAST},
+	{"total_ns", GT_UNIT_NS, "Differs"},
+	{"name", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+	{"source", GT_UNIT_TEXT, "Where it is from", GT_WORTH_PROSE},
+};
+
+static char *render_even(const char *second_source, size_t width)
+{
+	const struct gt_rendering rendering = {.limit = GT_LIMIT_NONE, .width = width};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "copies", even_headings, 6);
+	for (int i = 0; i < 2; i++) {
+		gt_result_add_count(&result, 5000);
+		gt_result_add_count(&result, 0);
+		gt_result_add_count(&result, 100 + i);
+		gt_result_add_count(&result, 200 + i);
+		gt_result_add_text(&result, i ? "second" : "first");
+		gt_result_add_text(&result, i ? second_source : "not measured");
+	}
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	gt_result_release(&result);
+	return text;
+}
+
+Test(render, leaves_out_columns_whose_rows_are_equal_before_those_that_differ)
+{
+	char *wide = render_even("not measured", 39);
+	char *without_zeros = render_even("not measured", 38);
+	char *narrow = render_even("not measured", 30);
+
+	expect_in(wide, "kept  failed   least   total  name\n");
+	expect_in(without_zeros, "   kept   least   total  name\n");
+	expect_in(narrow, "\n least   total  name\n");
+	free(wide);
+	free(without_zeros);
+	free(narrow);
+}
+
+Test(render, says_once_below_the_table_what_every_row_would_say)
+{
+	char *same = render_even("not measured", 100);
+	char *other = render_even("CUPTI", 100);
+
+	expect_in(same, "201 ns  second\n(source of these rows: not measured)\n");
+	expect_in(other, "first   not measured\n");
+	expect_in(other, "second  CUPTI\n");
+	expect_not_in(other, "of these rows");
+	free(same);
+	free(other);
+}
+
+Test(render, gives_each_row_in_its_own_unit)
+{
+	static const struct gt_heading headings[] = {
+		{"counter", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
+		{"unit", GT_UNIT_TEXT, "Unit of the row"},
+		{"mean", GT_UNIT_REAL, "Mean", .row_unit = GT_ROW_UNIT},
+		{"rate", GT_UNIT_REAL, "A second", .row_unit = GT_ROW_UNIT_PER_SECOND},
+		{"total", GT_UNIT_REAL, "All", .row_unit = GT_ROW_UNIT_TOTAL},
+		{"share", GT_UNIT_REAL, "In no unit"},
+	};
+	static const char *const units[] = {"bytes", "mJ", "bytes/s", "sectors", NULL};
+	const struct gt_rendering text_of = {.limit = GT_LIMIT_NONE};
+	const struct gt_rendering json_of = {.style = GT_STYLE_JSON, .limit = GT_LIMIT_NONE};
+	struct gt_result result;
+	char *text;
+	char *json;
+
+	gt_result_init(&result);
+	gt_result_begin(&result, "counters", headings, GT_COUNT_OF(headings));
+	for (size_t i = 0; i < GT_COUNT_OF(units); i++) {
+		gt_result_add_text(&result, "c");
+		gt_result_add_text(&result, units[i]);
+		gt_result_add_real(&result, 840513301572.0);
+		gt_result_add_real(&result, 5e3);
+		gt_result_add_real(&result, 2e9);
+		gt_result_add_real(&result, 1.5);
+	}
+	text = render(&text_of, &(struct gt_named_result){"x", &result}, 1);
+	json = render(&json_of, &(struct gt_named_result){"x", &result}, 1);
+	expect_not_in(text, "unit");
+	expect_in(text, "841 GB        5.00 KB/s                2.00 GB   1.50  c\n");
+	expect_in(text, "841 MJ           5.00 W                2.00 MJ   1.50  c\n");
+	expect_in(text, "841 GB/s  5,000 bytes/s/s                2.00 GB   1.50  c\n");
+	expect_in(json, "\"unit\": \"bytes/s\"");
+	expect_in(json, "840513301572.0");
+	gt_result_release(&result);
+	free(text);
+	free(json);
+}
+
+/* Four tables of a report with a row each, and one of details. */
+static char *render_tables(struct gt_rendering rendering, bool is_page)
+{
+	static const char *const titles[] = {"first", "second", "third", "hidden", "fourth"};
+	struct gt_result result;
+	char *text;
+
+	gt_result_init(&result);
+	result.is_page = is_page;
+	for (size_t i = 0; i < GT_COUNT_OF(titles); i++) {
+		gt_result_begin(&result, titles[i], even_headings + 1, 1);
+		gt_result_add_count(&result, 1);
+		if (i == 3)
+			gt_result_detail(&result);
+	}
+	gt_result_mark_further(&result);
+	text = render(&rendering, &(struct gt_named_result){"x", &result}, 1);
+	gt_result_release(&result);
+	return text;
+}
+
+Test(render, has_three_tables_of_a_report_and_names_the_others)
+{
+	const struct gt_option_list fourth = {.texts = {"fourth"}, .count = 1};
+	char *usual = render_tables((struct gt_rendering){0}, false);
+	char *all = render_tables((struct gt_rendering){.all_tables = true}, false);
+	char *chosen = render_tables((struct gt_rendering){.sections = &fourth}, false);
+	char *page = render_tables((struct gt_rendering){0}, true);
+	char *csv = render_tables((struct gt_rendering){.style = GT_STYLE_CSV}, false);
+
+	expect_in(usual, "Third\n");
+	expect_not_in(usual, "Fourth\n");
+	expect_in(usual, "(further tables, with their rows: fourth (1): --all shows them)\n");
+	expect_in(all, "Fourth\n");
+	expect_in(all, "Hidden\n");
+	expect_not_in(all, "further tables");
+	expect_in(chosen, "Fourth\n");
+	expect_not_in(chosen, "further tables");
+	expect_in(page, "Fourth\n");
+	expect_not_in(page, "further tables");
+	expect_in(csv, "# x fourth");
+	free(usual);
+	free(all);
+	free(chosen);
+	free(page);
+	free(csv);
 }
 
 /* A picture with one line and one point, whose name must not end the text that it stands in. */

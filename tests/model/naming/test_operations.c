@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/naming/operations.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "model/naming/kernel_names.h"
@@ -91,4 +92,24 @@ Test(operations, of_hlo_are_of_the_category_that_their_target_or_name_says)
 	cr_expect(eq(int, gt_hlo_category_of_kernel(GT_FAMILY_gemm, GT_ORIGIN_cutlass),
 	             GT_HLO_gemm_call));
 	cr_expect(eq(int, gt_hlo_category_of_kernel(GT_FAMILY_gemm, GT_ORIGIN_xla), GT_HLO_fusion));
+}
+
+static void expect_stripped(const char *path, const char *stripped)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "%s", path);
+	cr_expect(eq(sz, gt_operations_strip(text), strlen(stripped)), "%s", path);
+	cr_expect(eq(str, text, (char *)stripped));
+}
+
+Test(operations, lose_their_numbers_and_sizes_in_a_path)
+{
+	expect_stripped("step/aten::mm, seq = 12, op_id = 34, sizes = [[2, 3], []]/x",
+	                "step/aten::mm/x");
+	expect_stripped("aten::add_, op_id = 4470", "aten::add_");
+	expect_stripped("a, sizes = [1]/b, op_id = 2/c, seq = 3", "a/b/c");
+	expect_stripped("load, then, go/step 3", "load, then, go/step 3");
+	expect_stripped("", "");
+	expect_stripped("//", "//");
 }

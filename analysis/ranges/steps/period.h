@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GT_ANALYSIS_RANGES_STEPS_PERIOD_H
+#define GT_ANALYSIS_RANGES_STEPS_PERIOD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "model/trace.h"
+
+/*
+ * Steps of a program without ranges, guessed by the period of its launches: a program that repeats
+ * its work launches the same kernels, and graphs as a whole, again and again. A step begins where a
+ * process launches a kernel of one function, the anchor, and ends at its next launch.
+ *
+ * A function is an anchor where
+ * - three of four of its steps have the same launches, whatever their order, and at least
+ *   GT_PERIOD_LEAST - 1 have,
+ * - these have half of all launches of the process, and more than one each, or a graph, and
+ * - the others are not an outer period: three or more that are the same, and half as long again.
+ *   Then it is a loop inside a step, as over the layers of a model.
+ * Of several anchors the shortest period counts, and of those the function that came first. What
+ * lies between two launches of the anchor and has half as many launches again as a step is none, as
+ * an evaluation between two steps.
+ *
+ * A period is looked for in the first million launches of the recording.
+ *
+ * All that happened counts, whatever a filter shows of it; rows are those of the trace that is
+ * given, which is a whole one (model/whole.h).
+ */
+enum { GT_PERIOD_LEAST = 5 };
+
+struct gt_period_step {
+	gt_id process;
+	gt_id thread; /* that launched the anchor; GT_NONE: not known */
+	gt_time start_ns;
+	gt_time end_ns;
+};
+
+struct gt_periods {
+	const char *anchor; /* name of that of the first process that has one; the trace's */
+	uint64_t others;    /* between launches of anchors, but no steps */
+	gt_array(struct gt_period_step) rows; /* process after process, in order of time */
+};
+
+void gt_periods_init(struct gt_periods *periods, const struct gt_trace *whole);
+void gt_periods_release(struct gt_periods *periods);
+
+#endif
