@@ -28,7 +28,8 @@ FILES = ("bin/gputrace", "lib/libgputrace-injection.so", "lib/libgputrace-runtim
          "include/gputrace/gputrace_device.py", "share/man/man1/gputrace.1",
          "share/man/man1/gputrace-run.1", "share/man/man1/gputrace-report.1", "share/man/man5/gputrace-report.5",
          "share/bash-completion/completions/gputrace", "share/fish/vendor_completions.d/gputrace.fish",
-         "share/doc/gputrace/README.md", "share/doc/gputrace/LICENSE", "share/doc/gputrace/docs/reports/kernels.md")
+         "share/doc/gputrace/README.md", "share/doc/gputrace/LICENSE", "share/doc/gputrace/docs/reports/kernels.md",
+         "share/doc/gputrace/docs/rollout/slurm-task-prolog.sh", "share/doc/gputrace/docs/rollout/kubernetes.yaml")
 
 # Red Hat Enterprise Linux 9 has this C library; Ubuntu 22.04, Debian 12 and later ones have newer ones.
 OLDEST_LIBC = (2, 34)
