@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# What cpack makes: a .deb and a tarball. Built with preset package (scripts/package), they run on
-# Ubuntu 22.04 to 24.04 and Debian 12: libraries that those have in different versions are linked
-# in, and tests/install looks for symbols of a newer C library.
+# What cpack makes: a .deb, a tarball, a wheel and, where there is rpmbuild, an .rpm. Built with
+# preset package (scripts/package) on Debian 12, they run where the C library is 2.34 or later: all
+# other libraries are linked in, and tests/install looks for symbols of a newer C library.
 set(CPACK_GENERATOR DEB TGZ)
+find_program(GPUTRACE_PYTHON3 python3)
+if(GPUTRACE_PYTHON3 AND CMAKE_OBJDUMP)
+  list(APPEND CPACK_GENERATOR External)
+endif()
+find_program(GPUTRACE_RPMBUILD rpmbuild)
+if(GPUTRACE_RPMBUILD)
+  list(APPEND CPACK_GENERATOR RPM)
+endif()
 set(CPACK_PACKAGE_NAME gputrace)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Profiler and event tracer for NVIDIA GPUs")
 set(CPACK_PACKAGE_VENDOR "The gputrace authors")
@@ -24,4 +32,22 @@ toolkit's, or the one that PyTorch and JAX bring along.")
 # From the symbols that are used, so that an older system than this one will do.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_DESCRIPTION ${CPACK_DEBIAN_PACKAGE_DESCRIPTION})
+# Files stay as they are in the other packages, and none is for a debugger alone.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define __os_install_post %{nil}\n%define _build_id_links none")
+# Folders that other packages own.
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
+  /usr/share/man /usr/share/man/man1 /usr/share/man/man5 /usr/share/bash-completion
+  /usr/share/bash-completion/completions /usr/share/fish /usr/share/fish/vendor_completions.d
+  /usr/share/zsh /usr/share/zsh/site-functions /usr/share/zsh/vendor-completions)
+
+# The wheel.
+set(CPACK_EXTERNAL_ENABLE_STAGING ON)
+set(CPACK_EXTERNAL_PACKAGE_SCRIPT ${PROJECT_SOURCE_DIR}/cmake/wheel.cmake)
+set(CPACK_GPUTRACE_WHEEL ${GPUTRACE_PYTHON3} ${PROJECT_SOURCE_DIR}/cmake/wheel.py)
+set(CPACK_GPUTRACE_MACHINE ${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_GPUTRACE_OBJDUMP ${CMAKE_OBJDUMP})
 include(CPack)

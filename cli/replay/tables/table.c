@@ -156,7 +156,9 @@ static void add_launch(struct gt_result *result, const struct gt_bundle *bundle,
 static const char *speed_word(const struct gt_outcome *outcome, const struct gt_outcome *first)
 {
 	const double apart = outcome->median_ns / first->median_ns - 1;
-	const double noise = 2 * hypot(outcome->error, first->error);
+	/* hypot would need glibc 2.35. */
+	const double noise =
+		2 * sqrt(outcome->error * outcome->error + first->error * first->error);
 	const double least = fmax(isfinite(noise) ? noise : 0, 0.01);
 
 	if (outcome == first)
