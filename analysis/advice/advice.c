@@ -79,12 +79,13 @@ struct gt_advice_row *gt_advise(struct gt_advice *advice, enum gt_advice_kind ki
 }
 
 void gt_advice_cite(struct gt_advice_row *row, const char *report, const char *table,
-                    const char *column, const char *fmt, ...)
+                    const char *column, double figure, const char *fmt, ...)
 {
 	struct gt_evidence *evidence = gt_array_push(&row->evidence);
 	va_list args;
 
-	*evidence = (struct gt_evidence){.report = report, .table = table, .column = column};
+	*evidence = (struct gt_evidence){
+		.report = report, .table = table, .column = column, .figure = figure};
 	va_start(args, fmt);
 	evidence->value = written(VALUE_BYTES, fmt, args);
 	va_end(args);

@@ -54,12 +54,13 @@ struct gt_gain {
 	const char *how; /* it was computed; constant */
 };
 
-/* A figure, and where another report has it. All constant but the value. */
+/* A figure, and where another report has it. All texts are constant but the value. */
 struct gt_evidence {
 	const char *report;
 	const char *table;
 	const char *column;
-	char *value; /* for people; owned */
+	double figure; /* in the unit of the column; NAN: it is no number */
+	char *value;   /* for people; owned */
 };
 
 struct gt_advice_row {
@@ -118,9 +119,11 @@ void gt_advice_release(struct gt_advice *advice);
 __attribute__((format(printf, 3, 4))) struct gt_advice_row *
 gt_advise(struct gt_advice *advice, enum gt_advice_kind kind, const char *fmt, ...);
 
-__attribute__((format(printf, 5, 6))) void gt_advice_cite(struct gt_advice_row *row,
+/* figure: in the unit of the column, NAN for a text; fmt: the same for people. */
+__attribute__((format(printf, 6, 7))) void gt_advice_cite(struct gt_advice_row *row,
                                                           const char *report, const char *table,
-                                                          const char *column, const char *fmt, ...);
+                                                          const char *column, double figure,
+                                                          const char *fmt, ...);
 
 /* how: a constant. */
 void gt_advice_gain(struct gt_advice_row *row, enum gt_gain_bound bound, struct gt_share saved,

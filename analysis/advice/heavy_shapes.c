@@ -73,13 +73,14 @@ struct gt_advice_row *gt_heavy_cite_time(const struct gt_heavy *heavy, struct gt
 		snprintf(gpus, sizeof(gpus), " on %s GPUs", gt_grouped(total->gpus).text);
 	/* The reports of kernels have no time of launches that were profiled. */
 	if (total->profiled && each_ns >= 0 && each_ns < 1e18)
-		gt_advice_cite(row, "counters", "profiled", "mean_ns", "%s %ux%ux%u: %s",
+		gt_advice_cite(row, "counters", "profiled", "mean_ns", each_ns, "%s %ux%ux%u: %s",
 		               heavy->name, heavy->shape->grid_x, heavy->shape->grid_y,
 		               heavy->shape->grid_z, gt_advice_ns((uint64_t)each_ns).text);
 	else
-		gt_advice_cite(row, "kernels", "launch_shapes", "total_ns", "%s %ux%ux%u: %s%s",
-		               heavy->name, heavy->shape->grid_x, heavy->shape->grid_y,
-		               heavy->shape->grid_z, gt_advice_ns(total->summed_ns).text, gpus);
+		gt_advice_cite(row, "kernels", "launch_shapes", "total_ns",
+		               (double)total->summed_ns, "%s %ux%ux%u: %s%s", heavy->name,
+		               heavy->shape->grid_x, heavy->shape->grid_y, heavy->shape->grid_z,
+		               gt_advice_ns(total->summed_ns).text, gpus);
 	return row;
 }
 
@@ -90,10 +91,12 @@ void gt_heavy_cite(const struct gt_heavy *heavy, struct gt_advice_row *row,
 	const struct gt_figure value = gt_figure_real(heavy->total->counters[counter]);
 
 	if (heavy->total->sampled)
-		gt_advice_cite(row, "counters", "kernels", name, "%s: %s", heavy->name, value.text);
+		gt_advice_cite(row, "counters", "kernels", name, heavy->total->counters[counter],
+		               "%s: %s", heavy->name, value.text);
 	else
-		gt_advice_cite(row, "counters", "profiled_counters", "mean", "%s of %s: %s", name,
-		               heavy->name, value.text);
+		gt_advice_cite(row, "counters", "profiled_counters", "mean",
+		               heavy->total->counters[counter], "%s of %s: %s", name, heavy->name,
+		               value.text);
 }
 
 void gt_heavy_gain(const struct gt_heavy *heavy, struct gt_advice_row *row, double part,

@@ -27,6 +27,7 @@ static const struct gt_heading evidence_headings[] = {
 	{"report", GT_UNIT_TEXT, "Where the figure is: report", GT_WORTH_KEY},
 	{"table", GT_UNIT_TEXT, "Table of that report", GT_WORTH_KEY},
 	{"column", GT_UNIT_TEXT, "Column of that table", GT_WORTH_KEY},
+	{"figure", GT_UNIT_REAL, "The figure, in the unit of the column", GT_WORTH_DATA},
 	{"value", GT_UNIT_TEXT, "Name of the figure, with what tells its row from others",
          GT_WORTH_NAME},
 };
@@ -96,6 +97,7 @@ static void add_evidence(struct gt_result *result, const struct gt_advice *advic
 			gt_result_add_text(result, evidence->report);
 			gt_result_add_text(result, evidence->table);
 			gt_result_add_text(result, evidence->column);
+			gt_result_add_real(result, evidence->figure);
 			gt_result_add_format(result, "%s", evidence->value);
 		}
 }

@@ -27,11 +27,13 @@
 #include "cli/render/show.h"
 #include "cli/report/answers.h"
 #include "cli/report/list.h"
+#include "cli/report/schema.h"
 #include "model/view/view.h"
 
 struct args {
 	struct gt_sort sort;
 	bool list;
+	bool schema;
 	struct gt_filter_args filter;
 	const char *names;
 	struct gt_show_args show;
@@ -48,6 +50,9 @@ static const struct gt_option options[] = {
 	{OPT("list", 'l', FLAG, struct args, list, NULL,
              "List the reports and their parameters; also with --json or --csv"),
          .group = "Contents of the report"},
+	OPT_FLAG(
+		"schema", 0, struct args, schema,
+		"Print the JSON Schema of what --json has of the reports, of all where none is named"),
 	OPT_CHOICE(
 		"by", 0, struct args, by, "WHAT", by_words,
 		"Group kernels by name (default), base, shape, stream, family, origin or range, NVTX "
@@ -222,6 +227,22 @@ static bool help_with_reports(int argc, char **argv)
 	return found;
 }
 
+/* Needs no recording; one that is named changes nothing. */
+static int print_schema(const struct args *args, int count, char **words, struct gt_error *err)
+{
+	char every[] = "all";
+	char *all[] = {every};
+	struct gt_answers answers = {0};
+	const char *recording;
+	int result = gt_answers_choose(&answers, count ? count : 1, count ? words : all, &recording,
+	                               "summary", err);
+
+	if (result == 0)
+		result = gt_report_schema(&args->show, &answers, err);
+	gt_answers_release(&answers);
+	return result < 0 ? result : GT_EXIT_OK;
+}
+
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.show = GT_SHOW_ARGS_INIT};
@@ -241,6 +262,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return result < 0 ? result : GT_EXIT_OK;
 	}
 	result = gt_show_style(&args.show, &style, err);
+	if (result == 0 && args.schema)
+		return print_schema(&args, left, argv, err);
 	if (result == 0)
 		result = gt_answers_choose(&answers, left, argv, &word, usual_report(&args), err);
 	if (result == 0 && args.by)

@@ -208,10 +208,11 @@ static void say(struct churns *churns, struct gt_advice *advice, const struct ch
 		gt_advice_percent(most).text, gt_advice_most_of(&churns->times).text,
 		several ? "its" : "the", gt_grouped(worst->calls).text, worst->longest);
 
-	gt_advice_cite(row, "api", "functions", "max_ns", "%s: %s", worst->longest,
-	               gt_advice_ns(worst->longest_ns).text);
-	gt_advice_cite(row, "api", "functions", "total_ns", "%s of it after the first kernel%s",
-	               gt_advice_ns(churns->summed_ns).text, several ? " of each process" : "");
+	gt_advice_cite(row, "api", "functions", "max_ns", (double)worst->longest_ns, "%s: %s",
+	               worst->longest, gt_advice_ns(worst->longest_ns).text);
+	gt_advice_cite(row, "api", "functions", "total_ns", (double)churns->summed_ns,
+	               "%s of it after the first kernel%s", gt_advice_ns(churns->summed_ns).text,
+	               several ? " of each process" : "");
 	gt_advice_gain(row, GT_GAIN_AT_MOST, gain_of(churns),
 	               "time in which at least one process was in these calls, of frees that in "
 	               "which none of its kernels ran");

@@ -28,8 +28,9 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 		gt_advice_gpu(facts, device), gt_advice_ns(copy_ns).text,
 		gt_advice_share(copy_ns, gt_busy_span_ns(facts->view, busy)).text,
 		gt_advice_ns(both_ns).text);
-	gt_advice_cite(row, "streams", "devices", "copy_ns", "%s", gt_advice_ns(copy_ns).text);
-	gt_advice_cite(row, "streams", "devices", "hidden_copy_ns", "%s",
+	gt_advice_cite(row, "streams", "devices", "copy_ns", (double)copy_ns, "%s",
+	               gt_advice_ns(copy_ns).text);
+	gt_advice_cite(row, "streams", "devices", "hidden_copy_ns", (double)both_ns, "%s",
 	               gt_advice_ns(both_ns).text);
 	gt_advice_gain_apart(row, facts, alone_ns < kernels_ns ? alone_ns : kernels_ns,
 	                     GT_ALONE_HOW);

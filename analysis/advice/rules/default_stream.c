@@ -28,8 +28,9 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 		gt_advice_gpu(facts, device), gt_grouped(work).text,
 		streams > 1 ? "the default streams of several contexts" : "the default stream",
 		gt_advice_ns(alone_ns).text, gt_advice_share(alone_ns, span_ns).text);
-	gt_advice_cite(row, "streams", "devices", "streams", "%s", gt_grouped(streams).text);
-	gt_advice_cite(row, "streams", "devices", "copy_ns", "%s",
+	gt_advice_cite(row, "streams", "devices", "streams", (double)streams, "%s",
+	               gt_grouped(streams).text);
+	gt_advice_cite(row, "streams", "devices", "copy_ns", (double)busy->copies.covered_ns, "%s",
 	               gt_advice_ns(busy->copies.covered_ns).text);
 	gt_advice_gain_apart(row, facts, alone_ns < kernels_ns ? alone_ns : kernels_ns,
 	                     GT_ALONE_HOW);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 		                  "the whole GPU.",
 		                  (unsigned)percent, gt_grouped(variable->processes).text,
 		                  gt_plural(variable->processes, "process", "processes")),
-			"summary", "overview", "text", "%.*s", (int)variable->length,
+			"summary", "overview", "text", NAN, "%.*s", (int)variable->length,
 			variable->text);
 	}
 }

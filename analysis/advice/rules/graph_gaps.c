@@ -23,8 +23,8 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	                "keep it busy.",
 	                gt_advice_gpu(facts, device), gt_advice_share(graph_ns, span_ns).text,
 	                gt_grouped(gaps).text, gt_advice_ns(graph_ns / gaps).text);
-	gt_advice_cite(row, "gaps", "waited_for", "total_ns", "within one graph launch: %s",
-	               gt_advice_ns(graph_ns).text);
+	gt_advice_cite(row, "gaps", "waited_for", "total_ns", (double)graph_ns,
+	               "within one graph launch: %s", gt_advice_ns(graph_ns).text);
 	gt_advice_gain_apart(row, facts, graph_ns, "gaps between nodes of one launch");
 }
 

@@ -38,12 +38,13 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 		gt_advice_gpu(facts, device), gt_advice_share(gaps->total_ns, span_ns).text,
 		gt_grouped(gaps->gaps).text, length, gt_meanwhile_of(&facts->gaps, device).text,
 		facts->view->trace->graph_launches.count ? "" : ", or CUDA graphs,");
-	gt_advice_cite(row, "gaps", "devices", "span_ns", "%s", gt_advice_ns(span_ns).text);
-	gt_advice_cite(row, "gaps", "devices", "gap_ns", "%s",
-	               gt_advice_ns(gt_idle_ns(&facts->idle[device])).text);
+	gt_advice_cite(row, "gaps", "devices", "span_ns", (double)span_ns, "%s",
+	               gt_advice_ns(span_ns).text);
+	gt_advice_cite(row, "gaps", "devices", "gap_ns", (double)gt_idle_ns(&facts->idle[device]),
+	               "%s", gt_advice_ns(gt_idle_ns(&facts->idle[device])).text);
 	if (gaps->gaps == facts->idle[device].gap_count) /* that table has those in graphs too */
-		gt_advice_cite(row, "gaps", "gap_sizes", "total_ns", "%s under 1 ms",
-		               gt_advice_ns(gaps->small_ns).text);
+		gt_advice_cite(row, "gaps", "gap_sizes", "total_ns", (double)gaps->small_ns,
+		               "%s under 1 ms", gt_advice_ns(gaps->small_ns).text);
 	gt_advice_gain_apart(
 		row, facts, gaps->unwaited_ns,
 		"gaps under 1 ms between launches, without the time in calls that wait");

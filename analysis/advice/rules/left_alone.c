@@ -27,11 +27,11 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 		gt_advice_share(long_ns, gaps->total_ns).text,
 		gt_meanwhile_of(&facts->gaps, device).text);
 	row->hint = "Work that can be done before, or while it works, need not keep it waiting.";
-	gt_advice_cite(row, "gaps", "devices", "gap_ns", "%s",
-	               gt_advice_ns(gt_idle_ns(&facts->idle[device])).text);
+	gt_advice_cite(row, "gaps", "devices", "gap_ns", (double)gt_idle_ns(&facts->idle[device]),
+	               "%s", gt_advice_ns(gt_idle_ns(&facts->idle[device])).text);
 	if (gaps->gaps == facts->idle[device].gap_count) /* that table has those in graphs too */
-		gt_advice_cite(row, "gaps", "gap_sizes", "total_ns", "%s of 1 ms and more",
-		               gt_advice_ns(long_ns).text);
+		gt_advice_cite(row, "gaps", "gap_sizes", "total_ns", (double)long_ns,
+		               "%s of 1 ms and more", gt_advice_ns(long_ns).text);
 	gt_advice_gain_apart(
 		row, facts, long_ns,
 		"gaps of 1 ms and more, if the host did all that it does in them beside the GPU");

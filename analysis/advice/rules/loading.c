@@ -48,7 +48,7 @@ static void say_calls(const struct gt_facts *facts, struct gt_advice *advice)
 	                gt_advice_percent(&most).text, gt_advice_most_of(&loads->times).text,
 	                gt_amount_calls(loads).text, from);
 	row->report = "api";
-	gt_advice_cite(row, "api", "functions", "total_ns", "%s in %s",
+	gt_advice_cite(row, "api", "functions", "total_ns", (double)loads->most_ns, "%s in %s",
 	               gt_advice_ns(loads->most_ns).text, loads->most);
 	gt_advice_gain(row, GT_GAIN_AT_MOST, gt_unit_times_any(&loads->times), how);
 }
@@ -74,7 +74,7 @@ static void say_modules(const struct gt_facts *facts, struct gt_advice *advice)
 	                gt_advice_whose(facts, &facts->loading, &most).text,
 	                gt_advice_percent(&most).text, gt_advice_most_of(&facts->loading).text,
 	                gt_advice_ns(in_calls.ns).text, several ? "of it " : "", calls.text);
-	gt_advice_cite(row, "modules", "processes", "load_percent", "%s",
+	gt_advice_cite(row, "modules", "processes", "load_percent", gt_share_percent(&most), "%s",
 	               gt_advice_percent(&most).text);
 	gt_advice_gain(row, GT_GAIN_AT_MOST, gt_unit_times_any(&facts->loading), how);
 }

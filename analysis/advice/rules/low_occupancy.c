@@ -27,7 +27,8 @@ static bool is_limited(const struct gt_heavy *heavy)
 static struct gt_advice_row *cite(const struct gt_heavy *heavy, struct gt_advice_row *row)
 {
 	(void)gt_heavy_cite_time(heavy, row);
-	gt_advice_cite(row, "kernels", "launch_shapes", "occupancy_percent", "%s, limited by %s",
+	gt_advice_cite(row, "kernels", "launch_shapes", "occupancy_percent",
+	               heavy->occupancy.percent, "%s, limited by %s",
 	               gt_figure_percent(heavy->occupancy.percent).text,
 	               gt_occupancy_limit_name(heavy->occupancy.limit));
 	return row;

@@ -29,8 +29,9 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 		gt_figure_binary((int64_t)trace->memory_calls.rows[first->call].size_bytes).text,
 		gt_figure_binary((int64_t)first->live_bytes).text,
 		gt_figure_binary((int64_t)trace->devices.rows[device].memory_bytes).text);
-	gt_advice_cite(row, "memory", "devices", "failed", "%s", gt_grouped(count).text);
-	gt_advice_cite(row, "memory", "failures", "live_bytes", "%s",
+	gt_advice_cite(row, "memory", "devices", "failed", (double)count, "%s",
+	               gt_grouped(count).text);
+	gt_advice_cite(row, "memory", "failures", "live_bytes", (double)first->live_bytes, "%s",
 	               gt_figure_binary((int64_t)first->live_bytes).text);
 }
 

@@ -75,9 +75,9 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	                gt_plural(pageable.copies, "copy", "copies"),
 	                gt_figure_bytes((int64_t)pageable.bytes).text,
 	                gt_advice_ns(pageable.total_ns).text, gt_figure_rate(rate).text);
-	gt_advice_cite(row, "copies", "copies", "achieved_bytes_per_second", "pageable: %s",
+	gt_advice_cite(row, "copies", "copies", "achieved_bytes_per_second", rate, "pageable: %s",
 	               gt_figure_rate(rate).text);
-	gt_advice_cite(row, "copies", "copies", "total_ns", "%s",
+	gt_advice_cite(row, "copies", "copies", "total_ns", (double)pageable.total_ns, "%s",
 	               gt_advice_ns(pageable.total_ns).text);
 	if (isnan(saved))
 		return;

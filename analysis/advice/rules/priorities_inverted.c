@@ -196,10 +196,12 @@ static void say(const struct gt_facts *facts, struct gt_advice *advice,
 		trace->streams.rows[inverted->other].number,
 		trace->streams.rows[inverted->other].priority);
 
-	gt_advice_cite(row, "streams", "streams", "priority", "%u: %d",
+	gt_advice_cite(row, "streams", "streams", "priority",
+	               (double)trace->streams.rows[inverted->urgent].priority, "%u: %d",
 	               trace->streams.rows[inverted->urgent].number,
 	               trace->streams.rows[inverted->urgent].priority);
-	gt_advice_cite(row, "streams", "streams", "priority", "%u: %d",
+	gt_advice_cite(row, "streams", "streams", "priority",
+	               (double)trace->streams.rows[inverted->other].priority, "%u: %d",
 	               trace->streams.rows[inverted->other].number,
 	               trace->streams.rows[inverted->other].priority);
 	gt_advice_gain(row, GT_GAIN_AT_MOST, waited,

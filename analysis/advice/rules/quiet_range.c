@@ -45,7 +45,8 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	                "In range %s no GPU had anything to do for %s, %s of its time%s.", text,
 	                gt_advice_ns(loss->united.ns).text,
 	                gt_advice_share(loss->lost_ns, loss->whole_ns).text, ranges);
-	gt_advice_cite(row, "ranges", "ranges", "quiet_percent", "%s",
+	gt_advice_cite(row, "ranges", "ranges", "quiet_percent",
+	               100.0 * (double)loss->lost_ns / (double)loss->whole_ns, "%s",
 	               gt_advice_share(loss->lost_ns, loss->whole_ns).text);
 	if (row->kind == GT_ADVICE_KNOW)
 		return;

@@ -24,8 +24,10 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	                text, facts->view->trace->devices.count > 1 ? "a GPU" : "the GPU",
 	                gt_advice_ns(loss->united.ns).text,
 	                gt_advice_share(loss->lost_ns, loss->whole_ns).text);
-	gt_advice_cite(row, "ranges", "ranges", "idle_ns", "%s", gt_advice_ns(loss->lost_ns).text);
-	gt_advice_cite(row, "ranges", "ranges", "span_ns", "%s", gt_advice_ns(loss->whole_ns).text);
+	gt_advice_cite(row, "ranges", "ranges", "idle_ns", (double)loss->lost_ns, "%s",
+	               gt_advice_ns(loss->lost_ns).text);
+	gt_advice_cite(row, "ranges", "ranges", "span_ns", (double)loss->whole_ns, "%s",
+	               gt_advice_ns(loss->whole_ns).text);
 	gt_advice_gain(
 		row, GT_GAIN_AT_MOST, loss->united,
 		"time in which at least one GPU was idle between the first and the last work "

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "analysis/advice/advice.h"
 #include "analysis/advice/facts.h"
 
@@ -24,7 +26,7 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 			continue;
 		gt_advice_cite(gt_advise(advice, GT_ADVICE_WRONG, "%s is set: %s.",
 		                         slow[i].variable, slow[i].effect),
-		               "summary", "overview", "text", "%s", slow[i].variable);
+		               "summary", "overview", "text", NAN, "%s", slow[i].variable);
 	}
 }
 

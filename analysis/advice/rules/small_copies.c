@@ -75,8 +75,10 @@ static void say(const struct gt_facts *facts, struct gt_advice *advice, const st
 		gt_figure_bytes((int64_t)small->bytes).text, gt_advice_ns(calls.ns).text,
 		gt_advice_ns(small->gpu_ns).text);
 
-	gt_advice_cite(row, "copies", "sizes", "calls", "%s", gt_grouped(small->copies).text);
-	gt_advice_cite(row, "copies", "sizes", "total_ns", "%s", gt_advice_ns(small->gpu_ns).text);
+	gt_advice_cite(row, "copies", "sizes", "calls", (double)small->copies, "%s",
+	               gt_grouped(small->copies).text);
+	gt_advice_cite(row, "copies", "sizes", "total_ns", (double)small->gpu_ns, "%s",
+	               gt_advice_ns(small->gpu_ns).text);
 	gt_advice_gain(row, GT_GAIN_AT_MOST, gt_share_part(&calls, 1 - 1 / (double)small->copies),
 	               "time in which a thread was in one of the calls and no kernel ran, of all "
 	               "but one of them");

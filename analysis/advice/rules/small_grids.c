@@ -35,7 +35,8 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 		gt_plural((uint64_t)blocks, "block", "blocks"), heavy->device->sm_count,
 		gt_advice_gpu(heavy->facts, device));
 	(void)gt_heavy_cite_time(heavy, row);
-	gt_advice_cite(row, "kernels", "launch_shapes", "waves_per_sm", "%s",
+	gt_advice_cite(row, "kernels", "launch_shapes", "waves_per_sm",
+	               heavy->occupancy.waves_per_sm, "%s",
 	               gt_figure_real(heavy->occupancy.waves_per_sm).text);
 	gt_heavy_gain(heavy, row, 1 - filled,
 	              "time of the kernel, times the share of multiprocessors without a block");

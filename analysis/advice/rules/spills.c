@@ -29,7 +29,8 @@ static struct gt_advice_row *cite(const struct gt_heavy *heavy, struct gt_advice
 {
 	(void)gt_heavy_cite_time(heavy, row);
 	if (local_bytes(heavy) > 0)
-		gt_advice_cite(row, "kernels", "launch_shapes", "local_bytes", "%s",
+		gt_advice_cite(row, "kernels", "launch_shapes", "local_bytes",
+		               (double)local_bytes(heavy), "%s",
 		               gt_figure_binary((int64_t)local_bytes(heavy)).text);
 	return row;
 }

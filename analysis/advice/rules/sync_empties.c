@@ -63,10 +63,11 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	                *function ? function : "a call that is not recorded");
 	row->hint = "Ask for the next work before waiting, or let a stream wait for an event.";
 	if (emptied.avoidable)
-		gt_advice_cite(row, "waits", "avoidable", "emptied", "%s",
-		               gt_grouped(emptied.avoidable).text);
-	gt_advice_cite(row, "waits", "meanwhile", "emptied", "%s", gt_grouped(emptied.waits).text);
-	gt_advice_cite(row, "waits", "meanwhile", "gap_ns", "%s",
+		gt_advice_cite(row, "waits", "avoidable", "emptied", (double)emptied.avoidable,
+		               "%s", gt_grouped(emptied.avoidable).text);
+	gt_advice_cite(row, "waits", "meanwhile", "emptied", (double)emptied.waits, "%s",
+	               gt_grouped(emptied.waits).text);
+	gt_advice_cite(row, "waits", "meanwhile", "gap_ns", (double)emptied.gap_ns, "%s",
 	               gt_advice_ns(emptied.gap_ns).text);
 	gt_advice_gain(row, GT_GAIN_AT_MOST, gaps,
 	               "from when the GPU ran dry in a wait to the begin of its next work");

@@ -30,7 +30,7 @@ static void look_at(const struct gt_heavy *heavy, struct gt_advice *advice)
 	                gt_figure_real(waves).text,
 	                gt_figure_percent(gt_last_wave_empty_percent(waves)).text);
 	(void)gt_heavy_cite_time(heavy, row);
-	gt_advice_cite(row, "kernels", "launch_shapes", "waves_per_sm", "%s",
+	gt_advice_cite(row, "kernels", "launch_shapes", "waves_per_sm", waves, "%s",
 	               gt_figure_real(waves).text);
 	gt_heavy_gain(heavy, row, empty,
 	              "time of the kernel, times 1 - waves / waves rounded up, if all blocks take "

@@ -100,8 +100,8 @@ static void say(const struct gt_facts *facts, struct gt_advice *advice, uint64_t
 	                "The clocks of GPU %lld were held down for %s (%s of the time): %s.%s",
 	                gt_advice_gpu(facts, advice->device), gt_advice_ns(held->ns).text,
 	                gt_advice_percent(held).text, gt_throttle_help(why), unknown);
-	gt_advice_cite(row, "telemetry", "throttles", "total_ns", "%s: %s", gt_throttle_name(why),
-	               gt_advice_ns(held->ns).text);
+	gt_advice_cite(row, "telemetry", "throttles", "total_ns", (double)held->ns, "%s: %s",
+	               gt_throttle_name(why), gt_advice_ns(held->ns).text);
 	if (loss.known_ns > 0)
 		gt_advice_gain_apart(row, facts, (uint64_t)(loss.lost_ns + 0.5),
 		                     "time of kernels while the reason held and the clock is "

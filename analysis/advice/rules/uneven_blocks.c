@@ -87,9 +87,9 @@ static void say(struct gt_advice *advice, const struct gt_device_phases *phases,
 		kernel, gt_figure_percent(percent).text, gt_trace_text(phases->trace, reason->name),
 		gt_figure_real(uneven(reason)).text);
 
-	gt_advice_cite(row, "device-events", "kernels", "idle_percent", "%s: %s", kernel,
+	gt_advice_cite(row, "device-events", "kernels", "idle_percent", percent, "%s: %s", kernel,
 	               gt_figure_percent(percent).text);
-	gt_advice_cite(row, "device-events", "ranges", "block_imbalance", "%s",
+	gt_advice_cite(row, "device-events", "ranges", "block_imbalance", uneven(reason), "%s",
 	               gt_figure_real(uneven(reason)).text);
 	gt_advice_gain(
 		row, GT_GAIN_AT_MOST, waited,

@@ -31,7 +31,7 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	                "goes as fast as the GPU does its work.",
 	                who.text, gt_advice_ns(most.ns).text, gt_advice_percent(&most).text, of,
 	                gt_amount_calls(waits).text, threads > 1 ? "it" : "the program");
-	gt_advice_cite(row, "waits", "waits", "total_ns", "%s%s",
+	gt_advice_cite(row, "waits", "waits", "total_ns", (double)waits->summed_ns, "%s%s",
 	               gt_advice_ns(waits->summed_ns).text,
 	               threads > 1 ? ", a sum over threads" : "");
 }
