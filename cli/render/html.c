@@ -11,7 +11,6 @@
 #include "cli/render/report_script.h"
 #include "cli/render/report_script_hash.h"
 #include "cli/render/report_style.h"
-#include "cli/render/svg.h"
 
 /* All that a page is made of. */
 struct page {

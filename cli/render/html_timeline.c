@@ -14,6 +14,9 @@
 #include "cli/render/html.h"
 #include "model/view/view.h"
 
+/* Of memory: a damaged recording may say anything. */
+#define BYTES_MOST 9e18
+
 /* Bytes of a name; of many names fewer, so that the page stays small. */
 enum { NAME_MOST = 240, NAME_OF_MANY = 48, MANY_NAMES = 2500 };
 
@@ -106,12 +109,13 @@ static json_t *json_of_curve(const struct gt_timeline_curve *curve, gt_time star
 
 	gt_array_each(const struct gt_point, point, &curve->values.points) {
 		add(points, point->time_ns - start_ns);
-		add(points, llround(point->value));
+		add(points, llround(fmin(point->value, BYTES_MOST)));
 		start_ns = point->time_ns;
 	}
 	(void)json_object_set_new(object, "label", text_of(curve->label, GT_TIMELINE_LABEL));
 	(void)json_object_set_new(object, "gpu", json_integer(curve->device));
-	(void)json_object_set_new(object, "peak", json_integer(llround(curve->peak)));
+	(void)json_object_set_new(object, "peak",
+	                          json_integer(llround(fmin(curve->peak, BYTES_MOST))));
 	(void)json_object_set_new(object, "points", points);
 	return object;
 }

@@ -148,6 +148,14 @@ class TheFile(Case):
                      for piece in pieces(lane)) for data in (whole, part)]
         self.assertLess(count[1], count[0])
 
+    def test_replaces_no_file_unasked(self):
+        path = pathlib.Path(self.folder.name) / "page.html"
+        path.write_text("mine")
+        words = [GPUTRACE, "report", str(CAPTURES / "h200-steps.gputrace"), "-o", str(path)]
+        self.assertNotEqual(subprocess.run(words, stderr=subprocess.DEVNULL).returncode, 0)
+        self.assertEqual(path.read_text(), "mine")
+        self.assertEqual([each.name for each in path.parent.iterdir()], ["page.html"])
+
     def test_has_the_reports_that_are_named(self):
         page = self.page("h200-steps", "kernels", "gaps", "--limit", "1")
         self.assertEqual([attributes["id"] for tag, attributes in page.tags if tag == "section"], ["timeline", "kernels", "gaps"])
