@@ -120,6 +120,12 @@ function(gputrace_embed header variable file)
   gputrace_write_array(${PROJECT_BINARY_DIR}/generated/${header} ${variable} ${file})
 endfunction()
 
+# gputrace_embed_hash(HEADER VARIABLE FILE): the same with the file's hash for a Content-Security-Policy.
+function(gputrace_embed_hash header variable file)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  gputrace_write_hash(${PROJECT_BINARY_DIR}/generated/${header} ${variable} ${file})
+endfunction()
+
 # gputrace_without_tls(NAME LIBRARY): a target that stands in for what a static libmicrohttpd calls
 # of GnuTLS, which has no static library of its own everywhere. It is called at the start and the
 # end of the program; TLS itself is never used.

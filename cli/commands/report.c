@@ -27,6 +27,7 @@
 #include "cli/render/show.h"
 #include "cli/report/answers.h"
 #include "cli/report/list.h"
+#include "cli/report/page.h"
 #include "cli/report/schema.h"
 #include "model/view/view.h"
 
@@ -100,12 +101,14 @@ static void limit(struct gt_answers *answers, const struct args *args)
 			gt_arguments_limit(&answer->arguments, answer->report->parameters, rows);
 }
 
-/* The report that is meant where none is named. */
-static const char *usual_report(const struct args *args)
+/* The reports that are meant where none is named. */
+static const char *usual_reports(const struct args *args, enum gt_style style)
 {
 	if (args->each || (args->by && gt_groups_ranges(args->by)))
 		return "ranges";
-	return args->by ? "kernels" : "summary";
+	if (args->by)
+		return "kernels";
+	return style == GT_STYLE_HTML ? GT_PAGE_REPORTS : "summary";
 }
 
 /* Somebody may have meant a recording by a word that is a report's: what is shown is of another. */
@@ -129,12 +132,15 @@ static bool ends_with_ledger(const struct gt_answers *answers, enum gt_style sty
 
 /*
  * A ledger that is not clean is shown with every result: as a remark in each report of JSON,
- * once at the end of text, and on standard error with CSV and pictures, which have no place for it.
+ * once at the end of text, at the head of HTML, and on standard error with CSV and pictures, which
+ * have no place for it.
  */
 static void add_ledger(const char *sentence, enum gt_style style, struct gt_answers *answers)
 {
 	const size_t count = answers->list.count;
 
+	if (style == GT_STYLE_HTML)
+		return;
 	if (style == GT_STYLE_CSV || style == GT_STYLE_SVG) {
 		gt_say("%s", sentence);
 		return;
@@ -174,6 +180,21 @@ static int run_reports(const struct gt_view *view, struct gt_answers *answers,
 	return result;
 }
 
+static int show_page(const struct args *args, const struct gt_rendering *rendering,
+                     const struct gt_answers *answers, const struct gt_reading *reading,
+                     const char *recording, struct gt_error *err)
+{
+	struct gt_rendering whole = *rendering;
+	struct gt_report_page page;
+	int result;
+
+	gt_report_page_init(&page, reading, recording);
+	whole.head = &page.head;
+	result = show_answers(args, &whole, answers, err);
+	gt_report_page_release(&page);
+	return result;
+}
+
 static int report_on(const struct args *args, const char *recording, enum gt_style style,
                      struct gt_answers *answers, struct gt_error *err)
 {
@@ -201,7 +222,9 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 	if (result == 0 && (!reading.clean || ends_with_ledger(answers, style)))
 		add_ledger(reading.ledger, style, answers);
 	if (result == 0)
-		result = show_answers(args, &rendering, answers, err);
+		result = style == GT_STYLE_HTML
+		                 ? show_page(args, &rendering, answers, &reading, recording, err)
+		                 : show_answers(args, &rendering, answers, err);
 	gt_reading_release(&reading);
 	return result;
 }
@@ -265,7 +288,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (result == 0 && args.schema)
 		return print_schema(&args, left, argv, err);
 	if (result == 0)
-		result = gt_answers_choose(&answers, left, argv, &word, usual_report(&args), err);
+		result = gt_answers_choose(&answers, left, argv, &word, usual_reports(&args, style),
+		                           err);
 	if (result == 0 && args.by)
 		result = gt_answers_group(&answers, args.by, err);
 	if (result == 0 && args.each)

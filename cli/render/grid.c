@@ -196,7 +196,7 @@ static unsigned place_of(const struct gt_grid *grid, size_t column)
 	return 0;
 }
 
-/* What is the same in every row tells nothing of them apart. */
+/* Whether every row has the same, which tells nothing of them apart. */
 static bool is_constant(const struct gt_grid *grid, size_t column)
 {
 	char *const *texts = grid->columns[column].texts;

@@ -143,7 +143,16 @@ static int unknown_section(const struct gt_named_result *results, size_t count, 
 /* For people: not all there is. */
 static bool is_page(const struct gt_rendering *rendering)
 {
-	return rendering->style == GT_STYLE_TEXT || rendering->style == GT_STYLE_MARKDOWN;
+	return rendering->style == GT_STYLE_TEXT || rendering->style == GT_STYLE_MARKDOWN ||
+	       rendering->style == GT_STYLE_HTML;
+}
+
+/* Rows of a table of a page, where no limit was asked for. */
+static uint64_t usual_limit(enum gt_style style)
+{
+	if (style == GT_STYLE_HTML)
+		return GT_ROWS_OF_PAGE;
+	return style == GT_STYLE_TEXT ? GT_ROWS_SHOWN : GT_ROWS_TOP;
 }
 
 bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_section *section)
@@ -152,6 +161,7 @@ bool gt_rendering_shows(const struct gt_rendering *rendering, const struct gt_se
 
 	if (!sections || sections->count == 0)
 		return !is_page(rendering) || rendering->details || rendering->all_tables ||
+		       rendering->style == GT_STYLE_HTML /* folded */ ||
 		       !(section->detail || section->further);
 	for (size_t i = 0; i < sections->count; i++)
 		if (strcmp(sections->texts[i], section->title) == 0)
@@ -163,7 +173,7 @@ uint64_t gt_rendering_limit(const struct gt_rendering *rendering, const struct g
 {
 	if (is_page(rendering) && rendering->limit == GT_LIMIT_NONE && !rendering->details &&
 	    !section->whole)
-		return rendering->style == GT_STYLE_TEXT ? GT_ROWS_SHOWN : GT_ROWS_TOP;
+		return usual_limit(rendering->style);
 	return rendering->limit;
 }
 
@@ -226,6 +236,9 @@ int gt_render(const struct gt_rendering *rendering, const struct gt_named_result
 		break;
 	case GT_STYLE_MARKDOWN:
 		gt_render_markdown(rendering, results, count, out);
+		break;
+	case GT_STYLE_HTML:
+		gt_render_html(rendering, results, count, out);
 		break;
 	case GT_STYLE_JSON:
 		gt_render_json(rendering, results, count, out);

@@ -9,23 +9,32 @@
 
 struct gt_error;
 struct gt_option_list;
+struct gt_page_head;
 struct gt_result;
 struct gt_section;
 struct gt_sort;
 
 /*
  * Findings of reports, written down: as aligned text with scaled units for people, as tables of
- * Markdown for a pull request, or as JSON or CSV with raw values for programs, or as a picture,
- * SVG, of the charts that they have. The only place where a result becomes characters.
+ * Markdown for a pull request, as one page of HTML for a browser, or as JSON or CSV with raw values
+ * for programs, or as a picture, SVG, of the charts that they have. The only place where a result
+ * becomes characters.
  */
-enum gt_style { GT_STYLE_TEXT, GT_STYLE_MARKDOWN, GT_STYLE_JSON, GT_STYLE_CSV, GT_STYLE_SVG };
+enum gt_style {
+	GT_STYLE_TEXT,
+	GT_STYLE_MARKDOWN,
+	GT_STYLE_HTML,
+	GT_STYLE_JSON,
+	GT_STYLE_CSV,
+	GT_STYLE_SVG,
+};
 
 /*
- * No limit of rows was asked for: JSON and CSV have all, text the first GT_ROWS_SHOWN of a section
- * and Markdown GT_ROWS_TOP, but for one that is to be shown whole.
+ * No limit of rows was asked for: JSON and CSV have all, text the first GT_ROWS_SHOWN of a section,
+ * Markdown GT_ROWS_TOP and HTML GT_ROWS_OF_PAGE, but for one that is to be shown whole.
  */
 #define GT_LIMIT_NONE UINT64_MAX
-enum { GT_ROWS_SHOWN = 20, GT_ROWS_TOP = 5 };
+enum { GT_ROWS_SHOWN = 20, GT_ROWS_TOP = 5, GT_ROWS_OF_PAGE = 100 };
 
 struct gt_rendering {
 	enum gt_style style;
@@ -37,6 +46,7 @@ struct gt_rendering {
 	                               and all rows */
 	bool all_tables;            /* text also has these tables, with the rows it always has */
 	bool whole_names;           /* text wraps a name that stands last instead of cutting it */
+	const struct gt_page_head *head;       /* of a page of HTML; NULL: it has none */
 	const struct gt_option_list *sections; /* titles of those to show; NULL or empty: all */
 };
 
@@ -92,6 +102,10 @@ void gt_render_json(const struct gt_rendering *rendering, const struct gt_named_
                     size_t count, FILE *out);
 void gt_render_csv(const struct gt_rendering *rendering, const struct gt_named_result *results,
                    size_t count, FILE *out);
+
+/* One page that needs no other file. */
+void gt_render_html(const struct gt_rendering *rendering, const struct gt_named_result *results,
+                    size_t count, FILE *out);
 
 /* All charts, one below the other. Readers who prefer it dark see it dark. */
 void gt_render_svg(const struct gt_named_result *results, size_t count, FILE *out);

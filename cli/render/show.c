@@ -42,30 +42,42 @@ static int check_name(const char *output, struct gt_error *err)
 	if (gt_exporter_for_file(output) || gt_recording_is_trace(output))
 		return gt_fail(err, EINVAL,
 		               "%s would be a trace, which gputrace export -o %s writes; reports "
-		               "are written as .txt, .md, .csv (for spreadsheets) or .json",
+		               "are written as .txt, .md, .html, .csv (for spreadsheets) or .json",
 		               output, output);
 	return gt_fail(err, EINVAL,
-	               "cannot write %s: reports are written as .txt, .md, .csv (for "
-	               "spreadsheets) or .json",
+	               "cannot write %s: reports are written as .txt, .md, .html, .csv "
+	               "(for spreadsheets) or .json",
 	               output);
+}
+
+/* The style that the file's name asks for. */
+static enum gt_style named_style(const struct gt_show_args *args)
+{
+	static const struct {
+		const char *ending;
+		enum gt_style style;
+	} styles[] = {
+		{".json", GT_STYLE_JSON}, {".csv", GT_STYLE_CSV},  {".md", GT_STYLE_MARKDOWN},
+		{".html", GT_STYLE_HTML}, {".htm", GT_STYLE_HTML}, {".svg", GT_STYLE_SVG},
+	};
+
+	for (size_t i = 0; i < GT_COUNT_OF(styles); i++)
+		if (is_named(args, styles[i].ending))
+			return styles[i].style;
+	return GT_STYLE_TEXT;
 }
 
 int gt_show_style(const struct gt_show_args *args, enum gt_style *style, struct gt_error *err)
 {
-	if (args->json + args->csv + args->markdown > 1)
-		return gt_fail(err, EINVAL, "--json, --csv and --md exclude each other");
+	if (args->json + args->csv + args->markdown + args->html > 1)
+		return gt_fail(err, EINVAL, "--json, --csv, --md and --html exclude each other");
 	if (args->wide && args->width)
 		return gt_fail(err, EINVAL, "--wide and --width exclude each other");
-	if (args->json || (!args->csv && !args->markdown && is_named(args, ".json")))
-		*style = GT_STYLE_JSON;
-	else if (args->csv || (!args->markdown && is_named(args, ".csv")))
-		*style = GT_STYLE_CSV;
-	else if (args->markdown || is_named(args, ".md"))
-		*style = GT_STYLE_MARKDOWN;
-	else if (is_named(args, ".svg"))
-		*style = GT_STYLE_SVG;
-	else
-		*style = GT_STYLE_TEXT;
+	*style = args->json       ? GT_STYLE_JSON
+	         : args->csv      ? GT_STYLE_CSV
+	         : args->markdown ? GT_STYLE_MARKDOWN
+	         : args->html     ? GT_STYLE_HTML
+	                          : named_style(args);
 	return *style == GT_STYLE_TEXT ? check_name(args->output, err) : 0;
 }
 

@@ -22,6 +22,7 @@ struct gt_show_args {
 	bool json;
 	bool csv;
 	bool markdown;
+	bool html;
 	bool force;
 	bool wide;
 	bool all; /* tables; an option of report's alone */
@@ -44,14 +45,17 @@ extern const char *const gt_show_colours[]; /* words for --color */
 	OPT_FLAG("csv", 0, type, field.csv, "Print CSV with raw values"), \
 	OPT_FLAG("md", 0, type, field.markdown, \
 	         "Print tables of Markdown, as for a pull request; five rows of each"), \
+	OPT_FLAG("html", 0, type, field.html, \
+	         "Print one page of HTML, which needs no other file and no network"), \
 	OPT_COUNT("limit", 'n', type, field.limit, "ROWS", \
-	          "So many rows of each table; default: 20 in text, 5 in Markdown, all in JSON " \
-	          "and CSV"), \
+	          "So many rows of each table; default: 20 in text, 5 in Markdown, 100 in HTML, all " \
+	          "in JSON and CSV"), \
 	OPT_LIST("section", 0, type, field.sections, "TABLE", \
 	         "This table only, by the name it has in JSON; may be given again"), \
 	OPT_TEXT("output", 'o', type, field.output, "FILE", \
 	         "Write to FILE instead of standard output (-): x.json gets JSON, x.csv CSV, where " \
-	         "several tables go into files of their own, x.TABLE.csv; x.md gets Markdown, x.txt text"), \
+	         "several tables go into files of their own, x.TABLE.csv; x.md gets Markdown, x.html a page " \
+	         "for a browser, x.txt text"), \
 	OPT_FLAG("force", 'f', type, field.force, "Overwrite an existing file"), \
 	OPT_FLAG("wide", 0, type, field.wide, \
 	         "Every row and column, names in full, however wide the text gets"), \

@@ -22,21 +22,30 @@ enum {
 	MORE_RADIUS = 11, /* that a point of all the weight has more */
 };
 
-/* Colours that read on white and on black; what is of one of them follows the reader's choice. */
+/*
+ * Colours that read on white and on black; what is of one of them follows the reader's choice. All
+ * of it is below one class, so that a page may hold pictures.
+ */
 static const char style[] =
-	"svg{color-scheme:light dark;background:#fff}"
-	"text{font:13px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2328}"
-	".title{font-size:16px;font-weight:600}.small{font-size:11px;fill:#59636e}"
-	".grid{stroke:#d1d9e0}.frame{stroke:#8b949e;fill:none}.whole{fill:#8b949e;fill-opacity:.3}"
-	".roof{stroke:#3b6fd4;stroke-width:2;fill:none}.dashed{stroke-dasharray:6 4}"
-	".point{fill:#d9662b;fill-opacity:.75;stroke:#fff}"
-	".number{font-size:11px;text-anchor:middle;paint-order:stroke;stroke:#fff;stroke-width:3px}"
+	".picture{color-scheme:light dark;background:#fff}"
+	".picture text{font:13px system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;"
+	"fill:#1f2328}"
+	".picture .title{font-size:16px;font-weight:600}"
+	".picture .small{font-size:11px;fill:#59636e}"
+	".picture .grid{stroke:#d1d9e0}.picture .frame{stroke:#8b949e;fill:none}"
+	".picture .whole{fill:#8b949e;fill-opacity:.3}"
+	".picture .roof{stroke:#3b6fd4;stroke-width:2;fill:none}"
+	".picture .dashed{stroke-dasharray:6 4}"
+	".picture .point{fill:#d9662b;fill-opacity:.75;stroke:#fff}"
+	".picture .number{font-size:11px;text-anchor:middle;paint-order:stroke;stroke:#fff;"
+	"stroke-width:3px}"
 	".kind0{fill:#3b6fd4}.kind1{fill:#d9662b}.kind2{fill:#2e9e6b}.kind3{fill:#b5489b}"
 	".kind4{fill:#c9a227}.kind5{fill:#3aa6b9}.kind6{fill:#8a6d5a}.kind7{fill:#7a5cc7}"
 	".kind8{fill:#d1495b}.kind9{fill:#7f8c8d}"
-	"@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#e6edf3}"
-	".small{fill:#9198a1}.grid{stroke:#2a313c}.roof{stroke:#6f9bf0}"
-	".point{fill:#f0883e;stroke:#0d1117}.number{stroke:#0d1117}}";
+	"@media(prefers-color-scheme:dark){.picture{background:#0d1117}"
+	".picture text{fill:#e6edf3}.picture .small{fill:#9198a1}.picture .grid{stroke:#2a313c}"
+	".picture .roof{stroke:#6f9bf0}.picture .point{fill:#f0883e;stroke:#0d1117}"
+	".picture .number{stroke:#0d1117}}";
 
 void gt_svg_text(const char *text, FILE *out)
 {
@@ -272,7 +281,7 @@ void gt_render_svg(const struct gt_named_result *results, size_t count, FILE *ou
 		height += height_of(results[i].result);
 	fprintf(out,
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%zu\" "
-	        "viewBox=\"0 0 %d %zu\" role=\"img\"><style>%s</style>\n",
+	        "viewBox=\"0 0 %d %zu\" role=\"img\" class=\"picture\"><style>%s</style>\n",
 	        WIDTH, height, WIDTH, height, style);
 	for (size_t i = 0; i < count; i++)
 		y = draw_result(results[i].result, y, out);

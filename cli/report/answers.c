@@ -239,6 +239,6 @@ int gt_answers_choose(struct gt_answers *answers, int count, char **words, const
 	for (int i = 0; result == 0 && i < count; i++)
 		result = take(answers, words[i], recording, err);
 	if (result == 0 && answers->list.count == 0)
-		answers_add(answers, gt_report_find(usual));
+		result = add_list(answers, usual, err);
 	return result;
 }

@@ -28,7 +28,8 @@ struct gt_answers {
 /* Parameters that every report takes, ending with a row without a name. */
 extern const struct gt_parameter gt_report_parameters[];
 
-/* The recording and the reports among the operands, in any order; without a report the usual one. */
+/* The recording and the reports among the operands, in any order; without a report the usual
+ * ones, whose names have commas between them. */
 int gt_answers_choose(struct gt_answers *answers, int count, char **words, const char **recording,
                       const char *usual, struct gt_error *err);
 

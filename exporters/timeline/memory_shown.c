@@ -192,7 +192,8 @@ static void begin_lines(struct gt_memory_maker *maker)
 	const struct gt_view *view = maker->view;
 
 	gt_array_each(struct gt_memory_line, line, &maker->shown->lines) {
-		gt_thinned_init(&line->values, view->start_ns, view->end_ns, line->changes);
+		gt_thinned_init(&line->values, (struct gt_interval){view->start_ns, view->end_ns},
+		                line->changes, GT_MEMORY_STRETCHES);
 		gt_thinned_add(&line->values, view->start_ns, 0);
 	}
 }
@@ -267,8 +268,9 @@ static void add_counter(struct gt_memory_maker *maker, gt_id row, const struct g
 	                                               .counter = row,
 	                                               .changes = series->count});
 
-	gt_thinned_init(&maker->shown->lines.rows[number].values, maker->view->start_ns,
-	                maker->view->end_ns, series->count);
+	gt_thinned_init(&maker->shown->lines.rows[number].values,
+	                (struct gt_interval){maker->view->start_ns, maker->view->end_ns},
+	                series->count, GT_MEMORY_STRETCHES);
 	for (size_t i = 0; i < series->count; i++) {
 		if (!(values[i] >= 0 && values[i] < 0x1p64) ||
 		    !is_in_view(maker->view, series->times_ns[i]))

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/statistics/thinned.h"
 #include "base/array.h"
-#include "exporters/timeline/thinned.h"
 #include "model/trace.h"
 
 struct gt_view;
@@ -15,7 +15,7 @@ struct gt_view;
 /*
  * Memory as a timeline shows it, whatever its format: lines of how much is in use, and marks where
  * it was allocated and freed. Both are less than all where there is much: a line is thinned
- * (exporters/timeline/thinned.h), and where more than GT_MEMORY_MARKED_ALL rows of a table could
+ * (analysis/statistics/thinned.h), and where more than GT_MEMORY_MARKED_ALL rows of a table could
  * have marks, those rows have some that are among the GT_MEMORY_MARKED_MOST largest of all, of
  * those that were there at the peak of their group, or of those that were never freed. Calls that
  * failed and peaks all have one.
@@ -24,6 +24,7 @@ enum {
 	GT_MEMORY_MARKED_ALL = 20000,
 	GT_MEMORY_MARKED_MOST = 5000,
 	GT_MEMORY_NAME_SIZE = 352,
+	GT_MEMORY_STRETCHES = 10000, /* of a line that is thinned */
 	GT_MEMORY_LINES_OF_A_KIND = 1 << 16,
 };
 

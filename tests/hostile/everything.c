@@ -12,9 +12,11 @@
 
 #include "analysis/report.h"
 #include "analysis/result.h"
+#include "analysis/timeline/timeline.h"
 #include "base/error.h"
 #include "cli/recording/ledger.h"
 #include "cli/recording/manifest.h"
+#include "cli/render/html.h"
 #include "collector/collector.h"
 #include "collector/condition.h"
 #include "exporters/exporter.h"
@@ -91,6 +93,29 @@ static void make_reports(const struct gt_view *view)
 			check_cells(gt_reports[i]->name, section);
 		gt_result_release(&result);
 	}
+}
+
+/* On a page: pieces of a lane follow each other, and there are not too many. */
+static void make_timeline(const struct gt_view *view)
+{
+	enum { MOST = 500 };
+	struct gt_timeline timeline;
+	FILE *nowhere = fopen("/dev/null", "w");
+
+	must(nowhere != NULL);
+	gt_timeline_init(&timeline, view, MOST);
+	must(timeline.piece_count <= MOST);
+	gt_array_each(const struct gt_timeline_track, track, &timeline.tracks)
+		gt_array_each(const struct gt_timeline_lane, lane, &track->lanes)
+			for (size_t i = 0; i < lane->pieces.count; i++) {
+				const struct gt_timeline_piece *piece = &lane->pieces.rows[i];
+
+				must(piece->end_ns >= piece->start_ns && piece->count > 0);
+				must(i == 0 || piece->start_ns >= piece[-1].end_ns);
+			}
+	gt_html_timeline(&timeline, nowhere);
+	(void)fclose(nowhere);
+	gt_timeline_release(&timeline);
 }
 
 /* Returns how many bytes they have. */
@@ -172,6 +197,7 @@ size_t read_everything(const char *folder)
 
 		check_ledger(&trace);
 		make_reports(&view);
+		make_timeline(&view);
 		written = make_exports(&view);
 	} else {
 		must(err.text[0] != '\0');

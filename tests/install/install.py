@@ -140,7 +140,7 @@ class Package(Packed):
 
 
 class Wheel(Packed):
-    """What pip installs, offline, into an environment of its own."""
+    """The files that pip installs, offline, into an environment of its own."""
 
     @classmethod
     def setUpClass(cls):

@@ -19,9 +19,8 @@
  * - these have half of all launches of the process, and more than one each, or a graph, and
  * - the others are not an outer period: three or more that are the same, and half as long again.
  *   Then it is a loop inside a step, as over the layers of a model.
- * Of several anchors the shortest period counts, and of those the function that came first. What
- * lies between two launches of the anchor and has half as many launches again as a step is none, as
- * an evaluation between two steps.
+ * The shortest period of several anchors counts, and of equal ones the function that came first. A
+ * stretch that has half as many launches again as a step is none, as an evaluation between two.
  *
  * A period is looked for in the first million launches of the recording.
  *

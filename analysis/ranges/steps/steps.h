@@ -69,7 +69,7 @@ struct gt_steps {
 void gt_steps_init(struct gt_steps *steps, const struct gt_view *view);
 void gt_steps_release(struct gt_steps *steps);
 
-/* What the steps are, as "train/step" or "guessed: gemm" by the kernel that they begin with. */
+/* Name of the steps, as "train/step" or "guessed: gemm" by the kernel that they begin with. */
 void gt_steps_name(const struct gt_steps *steps, char text[GT_RANGE_PATH_BYTES]);
 
 static inline int64_t gt_step_wall(const struct gt_step *step)

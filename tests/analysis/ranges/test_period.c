@@ -205,7 +205,7 @@ Test(period, makes_steps_of_the_work_that_was_launched_in_them)
 		cr_expect(eq(u64, step->busy_ns, 50 + 90));
 		cr_expect(eq(u64, step->gpu_ns, 50 + 150));
 		cr_expect(eq(u64, step->host_ns, 200 - 10));
-		/* What ran on from the step before is no idle time. */
+		/* Work that runs on from the step before is no idle time. */
 		cr_expect(eq(u64, step->quiet_ns, step->number == 1 ? 60 : 50));
 	}
 	gt_steps_release(&steps);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exporters/timeline/thinned.h"
+#include "analysis/statistics/thinned.h"
 
 #include "support/check.h"
+
+enum { STRETCHES = 10000 };
 
 static struct gt_thinned thinned;
 
@@ -14,7 +16,7 @@ static void expect_point(size_t at, gt_time time_ns, double value)
 
 Test(thinned, keeps_every_change_where_there_are_few)
 {
-	gt_thinned_init(&thinned, 100, 200, 4);
+	gt_thinned_init(&thinned, (struct gt_interval){100, 200}, 4, STRETCHES);
 	gt_thinned_add(&thinned, 100, 0);
 	gt_thinned_add(&thinned, 110, 5);
 	gt_thinned_add(&thinned, 120, 5);
@@ -29,7 +31,7 @@ Test(thinned, keeps_every_change_where_there_are_few)
 
 Test(thinned, of_one_time_keeps_the_last_and_a_higher_one_before)
 {
-	gt_thinned_init(&thinned, 0, 100, 6);
+	gt_thinned_init(&thinned, (struct gt_interval){0, 100}, 6, STRETCHES);
 	gt_thinned_add(&thinned, 10, 0);
 	gt_thinned_add(&thinned, 10, 7);
 	gt_thinned_add(&thinned, 20, 9);
@@ -46,9 +48,10 @@ Test(thinned, of_one_time_keeps_the_last_and_a_higher_one_before)
 Test(thinned, of_a_stretch_keeps_lowest_highest_and_last)
 {
 	const gt_time width_ns = 1000;
-	const gt_time end_ns = width_ns * GT_THINNED_STRETCHES - 1;
+	const gt_time end_ns = width_ns * STRETCHES - 1;
 
-	gt_thinned_init(&thinned, 0, end_ns, GT_THINNED_EXACT + 1);
+	gt_thinned_init(&thinned, (struct gt_interval){0, end_ns},
+	                GT_THINNED_OF_STRETCH * STRETCHES + 1, STRETCHES);
 	for (gt_time i = 0; i < 1000; i++)
 		gt_thinned_add(&thinned, i * 10, i == 555 ? 50 : i % 10 + 1.0);
 	gt_thinned_finish(&thinned);
@@ -69,12 +72,12 @@ Test(thinned, has_a_bound_and_loses_neither_end_nor_extremes)
 	double highest = 0;
 	double lowest = 1e9;
 
-	gt_thinned_init(&thinned, 0, 5000000, 1000000);
+	gt_thinned_init(&thinned, (struct gt_interval){0, 5000000}, 1000000, STRETCHES);
 	for (gt_time i = 0; i < 1000000; i++)
 		gt_thinned_add(&thinned, i * 5, (double)(i * 7919 % 100003));
 	gt_thinned_finish(&thinned);
-	cr_expect(le(sz, thinned.points.count, 3 * GT_THINNED_STRETCHES));
-	cr_expect(ge(sz, thinned.points.count, 2 * GT_THINNED_STRETCHES));
+	cr_expect(le(sz, thinned.points.count, 3 * STRETCHES));
+	cr_expect(ge(sz, thinned.points.count, 2 * STRETCHES));
 	for (size_t i = 0; i < thinned.points.count; i++) {
 		const struct gt_point *point = &thinned.points.rows[i];
 
@@ -90,7 +93,8 @@ Test(thinned, has_a_bound_and_loses_neither_end_nor_extremes)
 
 Test(thinned, keeps_all_of_a_window_of_no_length)
 {
-	gt_thinned_init(&thinned, 5, 5, GT_THINNED_EXACT + 1);
+	gt_thinned_init(&thinned, (struct gt_interval){5, 5}, GT_THINNED_OF_STRETCH * STRETCHES + 1,
+	                STRETCHES);
 	gt_thinned_add(&thinned, 5, 1);
 	gt_thinned_finish(&thinned);
 	cr_expect(eq(sz, thinned.points.count, 1));

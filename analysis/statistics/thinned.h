@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_EXPORTERS_TIMELINE_THINNED_H
-#define GT_EXPORTERS_TIMELINE_THINNED_H
+#ifndef GT_ANALYSIS_STATISTICS_THINNED_H
+#define GT_ANALYSIS_STATISTICS_THINNED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,15 +11,11 @@
 
 /*
  * A value over time, for a line of a timeline, which holds from each of its changes to the next.
- * Where it changes more often than GT_THINNED_EXACT times, its time is cut into
- * GT_THINNED_STRETCHES of equal length, and of the changes of each the lowest, the highest and the
- * last one stay, at their own times: the peak is never lost, and neither is what the value was at
- * the bounds of a stretch.
+ * Where it changes too often, its time is cut into stretches of equal length, and of the changes of
+ * each the lowest, the highest and the last one stay, at their own times: the peak is never lost,
+ * and neither is what the value was at the bounds of a stretch.
  */
-enum {
-	GT_THINNED_EXACT = 30000,
-	GT_THINNED_STRETCHES = 10000,
-};
+enum { GT_THINNED_OF_STRETCH = 3 };
 
 struct gt_point {
 	gt_time time_ns;
@@ -46,9 +42,12 @@ struct gt_thinned {
 	uint64_t open_count; /* points of the open stretch */
 };
 
-/* For a value that changes at most so many times between these moments. */
-void gt_thinned_init(struct gt_thinned *thinned, gt_time start_ns, gt_time end_ns,
-                     uint64_t changes);
+/*
+ * For a value that changes at most so many times between these moments: all changes stay where they
+ * are no more than GT_THINNED_OF_STRETCH for each of so many stretches.
+ */
+void gt_thinned_init(struct gt_thinned *thinned, struct gt_interval time, uint64_t changes,
+                     uint64_t stretches);
 
 /*
  * Points come in order of time; one that changes nothing is left out. The last of several at one

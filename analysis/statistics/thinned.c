@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exporters/timeline/thinned.h"
+#include "analysis/statistics/thinned.h"
 
-void gt_thinned_init(struct gt_thinned *thinned, gt_time start_ns, gt_time end_ns, uint64_t changes)
+void gt_thinned_init(struct gt_thinned *thinned, struct gt_interval time, uint64_t changes,
+                     uint64_t stretches)
 {
-	*thinned = (struct gt_thinned){.start_ns = start_ns};
-	if (changes > GT_THINNED_EXACT && end_ns > start_ns)
-		thinned->width_ns = (end_ns - start_ns) / GT_THINNED_STRETCHES + 1;
+	*thinned = (struct gt_thinned){.start_ns = time.start_ns};
+	if (changes > GT_THINNED_OF_STRETCH * stretches && time.end_ns > time.start_ns)
+		thinned->width_ns = (time.end_ns - time.start_ns) / (gt_time)stretches + 1;
 }
 
 static void keep(struct gt_thinned *thinned, struct gt_point point)
