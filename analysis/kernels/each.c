@@ -25,7 +25,8 @@ static const struct gt_heading headings[] = {
 	{"min_ns", GT_UNIT_NS, "Least"},
 	{"max_ns", GT_UNIT_NS, "Most"},
 	{"p95_ns", GT_UNIT_NS, "In 95 percent of the ranges they took no more", GT_WORTH_LITTLE},
-	{"deviation_ns", GT_UNIT_NS, "Standard deviation of the sample (n - 1); needs two ranges"},
+	{"deviation_ns", GT_UNIT_NS, "Standard deviation of the sample (n - 1); needs two ranges",
+         .label = "stddev"},
 };
 
 /* Time of the kernels of one group in one range. */

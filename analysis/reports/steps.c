@@ -21,7 +21,7 @@ static const struct gt_heading step_headings[] = {
 	{"steps", GT_UNIT_COUNT, "Ranges of the path that ended", GT_WORTH_KEY},
 	{"mean_ns", GT_UNIT_NS, "Wall time of one, on average", GT_WORTH_KEY},
 	{"deviation_ns", GT_UNIT_NS, "Standard deviation of the sample (n - 1); needs two steps",
-         GT_WORTH_KEY},
+         GT_WORTH_KEY, .label = "stddev"},
 	{"median_ns", GT_UNIT_NS, "Half of them took no longer", GT_WORTH_KEY, .label = "p50"},
 	{"p95_ns", GT_UNIT_NS, "95 percent of them took no longer", GT_WORTH_KEY},
 	{"min_ns", GT_UNIT_NS, "Shortest"},

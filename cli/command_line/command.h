@@ -14,6 +14,8 @@ enum gt_exit {
 	GT_EXIT_FAILED = 1, /* could not do what was asked */
 	GT_EXIT_USAGE = 2,  /* did not understand what was asked */
 	GT_EXIT_LIMIT = 3,  /* done, and a --fail-if limit was crossed */
+	/* Done, and --strict was given: the recording is damaged, or lacks something. */
+	GT_EXIT_INCOMPLETE = 3,
 	/* "run" ends with the program's own status, or as env(1) does with: */
 	GT_EXIT_NOT_STARTED = 125, /* gputrace could not do its part */
 	GT_EXIT_NOT_RUNNABLE = 126,

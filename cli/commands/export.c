@@ -42,6 +42,7 @@ struct args {
 	bool verbose;
 	bool json;
 	struct gt_filter_args filter;
+	bool strict;
 	const char *names;
 };
 
@@ -74,6 +75,7 @@ static const struct gt_option options[] = {
 		"verbose", 'v', struct args, verbose,
 		"Also print the address, a long one, at which Perfetto's UI unfolds what it is given"),
 	GT_FILTER_OPTIONS(struct args, filter),
+	GT_STRICT_OPTION(struct args, strict),
 	OPT_END_OF("export"),
 };
 
@@ -359,6 +361,8 @@ static int export_recording(const struct args *args, const char *recording,
 	gt_progress_end(&progress);
 	gt_say_condition(recording, reading.condition);
 	gt_output_release(&output);
+	if (result == 0)
+		result = gt_reading_status(&reading, args->strict);
 	gt_reading_release(&reading);
 	return result;
 }
@@ -401,7 +405,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	}
 	free(path);
 	free(recording);
-	return result < 0 ? result : GT_EXIT_OK;
+	return result;
 }
 
 const struct gt_command gt_command_export = {

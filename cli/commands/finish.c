@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cli/command_line/command.h"
 #include "cli/command_line/option.h"
+#include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "cli/recording/reading.h"
 #include "cli/recording/recording.h"
@@ -21,10 +22,12 @@ enum { TRIES = 20 };
 
 struct args {
 	bool quiet;
+	bool strict;
 };
 
 static const struct gt_option options[] = {
 	OPT_FLAG("quiet", 'q', struct args, quiet, "Say nothing when it went well"),
+	GT_STRICT_OPTION(struct args, strict),
 	OPT_END_OF("finish"),
 };
 
@@ -50,6 +53,23 @@ static int look(const char *folder, struct gt_salvage *left, struct gt_error *er
 	return result;
 }
 
+/* By the whole of it, which the other commands read anyway. */
+static int status_of(const char *folder, struct gt_error *err)
+{
+	struct gt_progress progress = {0};
+	struct gt_reading reading;
+	int result;
+
+	gt_reading_init(&reading);
+	result = gt_reading_read(&reading, folder, GT_NAMES_SHORT, &progress, err);
+	if (result == 0 && !reading.clean)
+		gt_say("%s", reading.ledger);
+	if (result == 0)
+		result = gt_reading_status(&reading, true);
+	gt_reading_release(&reading);
+	return result;
+}
+
 /* Says what there is then, in the words of everyone who reads it. */
 static int tell(const struct args *args, const char *folder, const struct gt_salvage *salvage,
                 struct gt_error *err)
@@ -67,7 +87,7 @@ static int tell(const struct args *args, const char *folder, const struct gt_sal
 		gt_say("%s: nothing to finish%s", folder, whole ? ", it is complete" : "");
 	if (result == 0)
 		gt_say_condition(folder, condition);
-	return result;
+	return result == 0 && args->strict ? status_of(folder, err) : result;
 }
 
 static int finish(const struct args *args, const char *folder, struct gt_error *err)
@@ -104,7 +124,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (result == 0)
 		result = finish(&args, recording, err);
 	free(recording);
-	return result < 0 ? result : GT_EXIT_OK;
+	return result;
 }
 
 const struct gt_command gt_command_finish = {

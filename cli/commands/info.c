@@ -24,11 +24,13 @@
 
 struct args {
 	struct gt_filter_args filter;
+	bool strict;
 	struct gt_show_args show;
 };
 
 static const struct gt_option options[] = {
 	GT_FILTER_OPTIONS(struct args, filter),
+	GT_STRICT_OPTION(struct args, strict),
 	GT_SHOW_OPTIONS(struct args, show),
 	OPT_END_OF("info"),
 };
@@ -160,12 +162,14 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (status == 0)
 		status = gt_show(&args.show, &rendering, &(struct gt_named_result){"info", &result},
 		                 1, err);
+	if (status == 0)
+		status = gt_reading_status(&facts.reading, args.strict);
 	gt_result_release(&result);
 	gt_reading_release(&facts.reading);
 	gt_recording_files_release(&facts.files);
 	gt_manifests_release(&facts.runs);
 	free(recording);
-	return status < 0 ? status : GT_EXIT_OK;
+	return status;
 }
 
 const struct gt_command gt_command_info = {

@@ -35,6 +35,7 @@ struct args {
 	struct gt_sort sort;
 	bool list;
 	bool schema;
+	bool strict;
 	struct gt_filter_args filter;
 	const char *names;
 	struct gt_show_args show;
@@ -68,6 +69,7 @@ static const struct gt_option options[] = {
                  "Sort by this column: COLUMN:asc or COLUMN:desc, commas separate several"),
 	GT_NAMES_OPTION(struct args, names),
 	GT_FILTER_OPTIONS(struct args, filter),
+	GT_STRICT_OPTION(struct args, strict),
 	GT_SHOW_OPTIONS(struct args, show),
 	OPT_FLAG("all", 'a', struct args, show.all,
                  "Every table of a report; without it text has the first three, and names the "
@@ -225,6 +227,8 @@ static int report_on(const struct args *args, const char *recording, enum gt_sty
 		result = style == GT_STYLE_HTML
 		                 ? show_page(args, &rendering, answers, &reading, recording, err)
 		                 : show_answers(args, &rendering, answers, err);
+	if (result == 0)
+		result = gt_reading_status(&reading, args->strict);
 	gt_reading_release(&reading);
 	return result;
 }
@@ -308,7 +312,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		result = report_on(&args, recording, style, &answers, err);
 	gt_answers_release(&answers);
 	free(recording);
-	return result < 0 ? result : GT_EXIT_OK;
+	return result;
 }
 
 const struct gt_command gt_command_report = {

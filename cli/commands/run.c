@@ -41,6 +41,9 @@ static const struct gt_option options[] = {
                  "Share NAME.gputrace, even if it exists, with other runs that do the same, such as "
                  "the ranks of a job. Writes no NAME.perfetto"),
 	OPT_FLAG("no-export", 0, struct gt_run_args, no_export, "Do not write NAME.perfetto"),
+	OPT_FLAG("strict", 0, struct gt_run_args, strict,
+                 "End with status 3 where the program succeeded and the recording is damaged, lacks "
+                 "anything or was not made; else that is said"),
 	OPT_FLAG("quiet", 'q', struct gt_run_args, quiet, "Print no summary, only what went wrong"),
 	GT_NAMES_OPTION(struct gt_run_args, names),
 	OPT_CHOICE("api", 0, struct gt_run_args, api, "CALLS", gt_api_words,
@@ -277,8 +280,8 @@ static int run_program(struct gt_run *run, struct gt_error *err)
 		undo(run);
 		return not_run ? not_runnable(result, err) : result;
 	}
-	gt_run_finish(run, &ending);
-	return gt_ending_status(&ending);
+	result = gt_run_finish(run, &ending);
+	return gt_ending_status(&ending) || !run->args->strict ? gt_ending_status(&ending) : result;
 }
 
 static int run(int argc, char **argv, struct gt_error *err)

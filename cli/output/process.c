@@ -190,7 +190,7 @@ static void wait_for(pid_t pid, const struct gt_onlooker *onlooker, struct gt_en
 	}
 }
 
-int gt_process_apart(void (*work)(void *context), void *context, struct gt_ending *ending)
+int gt_process_apart(int (*work)(void *context), void *context, struct gt_ending *ending)
 {
 	struct signals before;
 	pid_t child;
@@ -202,8 +202,7 @@ int gt_process_apart(void (*work)(void *context), void *context, struct gt_endin
 	code = errno;
 	if (child == 0) {
 		signals_restore(&before);
-		work(context);
-		exit(0); // NOLINT(concurrency-mt-unsafe): it has one thread
+		exit(work(context)); // NOLINT(concurrency-mt-unsafe): it has one thread
 	}
 	if (child > 0)
 		wait_for(child, NULL, ending);

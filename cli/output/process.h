@@ -32,10 +32,10 @@ int gt_process_run(char *const *argv, char *const *environment, const struct gt_
 
 /*
  * Does work in a process of its own and waits for it, signals sent to us going to it: whatever
- * becomes of it, we are still there. It exits with 0 when work returns. 0, or a negative errno
+ * becomes of it, we are still there. It exits with what work returns. 0, or a negative errno
  * value: then nothing was done.
  */
-int gt_process_apart(void (*work)(void *context), void *context, struct gt_ending *ending);
+int gt_process_apart(int (*work)(void *context), void *context, struct gt_ending *ending);
 
 /*
  * Whether there is such a program and it may be run, before anything is changed for it: 0, or

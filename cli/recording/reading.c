@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cli/command_line/command.h"
 #include "cli/command_line/filter.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
@@ -41,6 +42,11 @@ int gt_reading_read(struct gt_reading *reading, const char *recording, enum gt_n
 	reading->clean =
 		gt_ledger_sentence(&reading->trace, reading->ledger, sizeof(reading->ledger));
 	return gt_view_cut(&reading->view, &reading->trace, &reading->filter, err);
+}
+
+int gt_reading_status(const struct gt_reading *reading, bool strict)
+{
+	return strict && (*reading->condition || !reading->clean) ? GT_EXIT_INCOMPLETE : GT_EXIT_OK;
 }
 
 void gt_say_condition(const char *recording, const char *condition)

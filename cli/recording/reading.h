@@ -47,4 +47,19 @@ int gt_reading_read(struct gt_reading *reading, const char *recording, enum gt_n
  */
 void gt_say_condition(const char *recording, const char *condition);
 
+/*
+ * The one rule for the exit status of commands that read a recording: GT_EXIT_INCOMPLETE where it
+ * is to be whole (--strict) and files of it cannot be read in full, its processes still write, or
+ * its ledger is not clean; else GT_EXIT_OK, and what is missing was said.
+ */
+int gt_reading_status(const struct gt_reading *reading, bool strict);
+
+/* The option of such commands: a flag in the command's arguments. */
+/* clang-format off */
+#define GT_STRICT_OPTION(type, field) \
+	OPT_FLAG("strict", 0, type, field, \
+	         "End with status 3 where the recording is damaged or lacks anything; else that is said, " \
+	         "and the status is 0")
+/* clang-format on */
+
 #endif

@@ -50,7 +50,7 @@ static void store(const struct gt_machine *machine, const char *path)
 }
 
 /* Everything. */
-static void ask(void *context)
+static int ask(void *context)
 {
 	struct gt_machine machine;
 
@@ -62,6 +62,7 @@ static void ask(void *context)
 	(void)alarm(0);
 	store(&machine, context);
 	gt_machine_release(&machine);
+	return 0;
 }
 
 /* Stores the parts of a machine that are known without the driver. */

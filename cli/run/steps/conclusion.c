@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/array.h"
+#include "cli/command_line/command.h"
 #include "cli/command_line/names.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
@@ -159,13 +160,17 @@ static void summarise(const struct gt_run *run, const struct gt_reading *reading
 	gt_summary_print(&summary);
 }
 
-/* Exports and tells; the first thing that fails is said and ends it. */
-static void conclude(struct gt_run *run, const struct gt_salvage *salvage)
+/*
+ * Exports and tells; the first thing that fails is said and ends it. Returns the exit status for
+ * --strict.
+ */
+static int conclude(struct gt_run *run, const struct gt_salvage *salvage)
 {
 	struct gt_export_counts counts = {0};
 	struct gt_progress progress = {0};
 	struct gt_error err = {0};
 	struct gt_reading reading;
+	int status = GT_EXIT_INCOMPLETE;
 	int result;
 
 	gt_reading_init(&reading);
@@ -190,6 +195,8 @@ static void conclude(struct gt_run *run, const struct gt_salvage *salvage)
 		summarise(run, &reading, salvage, run->exported && result == 0 ? &counts : NULL);
 	else
 		gt_summary_print_missing(&reading);
+	if (result == 0)
+		status = gt_reading_status(&reading, true);
 failed:
 	if (result < 0)
 		gt_say("%s", err.text);
@@ -197,6 +204,7 @@ failed:
 		gt_say("the older recording %s is now called %s", run->folder, run->claim.older);
 done:
 	gt_reading_release(&reading);
+	return status;
 }
 
 /* Other runs still write: what the whole is, the last of them says. */
@@ -213,11 +221,11 @@ struct conclusion {
 	const struct gt_salvage *salvage;
 };
 
-static void conclude_here(void *context)
+static int conclude_here(void *context)
 {
 	const struct conclusion *conclusion = context;
 
-	conclude(conclusion->run, conclusion->salvage);
+	return conclude(conclusion->run, conclusion->salvage);
 }
 
 /* Somebody wants us to end, and our child has ended of it. */
@@ -230,18 +238,20 @@ static bool is_wish_to_end(int signal)
  * In a process of its own: whatever becomes of that, out of memory included, the program's exit
  * status is passed on.
  */
-static void conclude_apart(struct gt_run *run, const struct gt_salvage *salvage)
+static int conclude_apart(struct gt_run *run, const struct gt_salvage *salvage)
 {
 	struct conclusion conclusion = {.run = run, .salvage = salvage};
 	struct gt_ending ending = {0};
 
 	if (gt_process_apart(conclude_here, &conclusion, &ending) < 0)
-		conclude(run, salvage);
-	else if (is_wish_to_end(ending.signal))
+		return conclude(run, salvage);
+	if (is_wish_to_end(ending.signal))
 		(void)raise(ending.signal);
-	else if (gt_ending_status(&ending))
+	else if (gt_ending_status(&ending) != GT_EXIT_OK &&
+	         gt_ending_status(&ending) != GT_EXIT_INCOMPLETE)
 		gt_say("the summary could not be finished; what was recorded is in %s",
 		       run->folder);
+	return gt_ending_status(&ending) == GT_EXIT_OK ? GT_EXIT_OK : GT_EXIT_INCOMPLETE;
 }
 
 /* A process that still runs, here or in another run, may start a Python yet. */
@@ -262,18 +272,20 @@ static void finish_python(const struct gt_run *run, const struct gt_salvage *sal
  * The last of several runs sums up all of them. One that joins and ends while it does so is told
  * that it was not the last: then it is summed up here, once more.
  */
-static void conclude_for_all(struct gt_run *run, const struct gt_salvage *salvage)
+static int conclude_for_all(struct gt_run *run, const struct gt_salvage *salvage)
 {
 	unsigned runs;
+	int status;
 
 	do {
 		runs = count_runs(run->folder);
-		conclude_apart(run, salvage);
+		status = conclude_apart(run, salvage);
 	} while (run->args->join && gt_claim_is_last(&run->claim) &&
 	         count_runs(run->folder) > runs);
+	return status;
 }
 
-void gt_run_finish(struct gt_run *run, const struct gt_ending *ending)
+int gt_run_finish(struct gt_run *run, const struct gt_ending *ending)
 {
 	struct gt_salvage salvage = {0};
 	struct gt_error err = {0};
@@ -291,8 +303,8 @@ void gt_run_finish(struct gt_run *run, const struct gt_ending *ending)
 	gt_topology_record(run->folder);
 	last = !run->args->join || gt_claim_is_last(&run->claim);
 	finish_python(run, &salvage, last);
-	if (!last)
-		conclude_before_others(run);
-	else
-		conclude_for_all(run, &salvage);
+	if (last)
+		return conclude_for_all(run, &salvage);
+	conclude_before_others(run);
+	return GT_EXIT_OK;
 }

@@ -23,6 +23,7 @@
 #define GT_RUN_DEVICE_BYTES "16M"
 
 struct gt_run_args {
+	bool strict;
 	const char *output;
 	const char *api;
 	const char *graphs;
@@ -107,7 +108,10 @@ void gt_run_set_number(struct gt_environment *environment, const char *name, uin
 int gt_run_set_chosen_launches(struct gt_environment *environment, const struct gt_run_args *args,
                                struct gt_error *err);
 
-/* After the program: whatever fails here is said, and changes nothing about its exit status. */
-void gt_run_finish(struct gt_run *run, const struct gt_ending *ending);
+/*
+ * After the program: whatever fails here is said. Returns GT_EXIT_INCOMPLETE where the recording is
+ * not whole, for --strict; without it nothing changes the program's exit status.
+ */
+int gt_run_finish(struct gt_run *run, const struct gt_ending *ending);
 
 #endif
