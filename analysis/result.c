@@ -184,6 +184,8 @@ static enum content content_of(enum gt_unit unit)
 		return COUNT;
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
+	case GT_UNIT_JOULES:
+	case GT_UNIT_WATTS:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		return REAL;
@@ -327,6 +329,8 @@ static bool is_possible(const struct gt_cell *cell)
 		return cell->count >= 0;
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
+	case GT_UNIT_JOULES:
+	case GT_UNIT_WATTS:
 		return isfinite(cell->real) && cell->real >= 0;
 	case GT_UNIT_PERCENT:
 		return cell->real >= -MOST_PERCENT && cell->real <= MOST_PERCENT;

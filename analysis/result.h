@@ -26,6 +26,8 @@ enum gt_unit {
 	GT_UNIT_BINARY_BYTES,     /* integer, of what hardware counts in powers of two */
 	GT_UNIT_BYTES_PER_SECOND, /* real */
 	GT_UNIT_FLOP_PER_SECOND,  /* real */
+	GT_UNIT_JOULES,           /* real */
+	GT_UNIT_WATTS,            /* real */
 	GT_UNIT_PERCENT,          /* real, 0 to 100, of efficiencies somewhat above */
 	GT_UNIT_REAL,             /* real, no unit */
 };

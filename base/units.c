@@ -127,6 +127,25 @@ struct gt_figure gt_figure_flops(double flop_per_second)
 	return scaled(flop_per_second, scales);
 }
 
+struct gt_figure gt_figure_joules(double joules)
+{
+	static const struct scale scales[] = {{1, " uJ"},   {1e3, " mJ"},  {1e6, " J"},
+	                                      {1e9, " kJ"}, {1e12, " MJ"}, {0}};
+
+	if (joules == 0)
+		return (struct gt_figure){"0 J"};
+	return scaled(joules * 1e6, scales);
+}
+
+struct gt_figure gt_figure_watts(double watts)
+{
+	static const struct scale scales[] = {{1, " mW"}, {1e3, " W"}, {1e6, " kW"}, {0}};
+
+	if (watts == 0)
+		return (struct gt_figure){"0 W"};
+	return scaled(watts * 1e3, scales);
+}
+
 struct gt_figure gt_figure_percent(double percent)
 {
 	/* A little is not nothing. */

@@ -25,6 +25,8 @@ struct gt_figure gt_figure_bytes(int64_t bytes);          /* 1.05 MB */
 struct gt_figure gt_figure_binary(int64_t bytes);         /* 48 KiB, 1.50 MiB */
 struct gt_figure gt_figure_rate(double bytes_per_second); /* 3,350 GB/s */
 struct gt_figure gt_figure_flops(double flop_per_second); /* 61.2 TFLOP/s */
+struct gt_figure gt_figure_joules(double joules);         /* 12.3 J, 410 mJ */
+struct gt_figure gt_figure_watts(double watts);           /* 356 W */
 struct gt_figure gt_figure_percent(double percent);       /* 12.3%, <0.1% */
 struct gt_figure gt_figure_real(double real);             /* 1.50, 131.9, 125,976 */
 

@@ -84,7 +84,10 @@ void gt_trace_release(struct gt_trace *trace)
 #define END(name)
 #include "model/tables.def"
 	gt_array_each(struct gt_series, series, &trace->series)
-		gt_series_release(series);
+		if (trace->whole)
+			gt_array_free(series->columns);
+		else
+			gt_series_release(series);
 	gt_array_release(&trace->series);
 	gt_array_release(&trace->parts);
 	gt_whole_free(trace->whole);

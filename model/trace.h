@@ -169,7 +169,8 @@ struct gt_trace {
 	/* Remark to show behind the recording's name; "": all of its files could be read. */
 	gt_string condition;
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
-	gt_array(struct gt_series) series; /* what the rows of counters name */
+	/* The rows of counters name them. Where there is a whole, its series hold the samples. */
+	gt_array(struct gt_series) series;
 	/*
 	 * The window that shares of time are shares of, in order and apart: what options chose of
 	 * the recording, without stretches in which launches were held up. Empty: all the time.

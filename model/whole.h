@@ -13,7 +13,7 @@
  */
 
 struct gt_whole {
-	struct gt_trace trace; /* before the filter, without series; it borrows its strings */
+	struct gt_trace trace;          /* before the filter; it borrows its strings */
 	gt_id *shown[GT_TABLE_COUNT];   /* by row of that trace: the row that is left, or GT_NONE */
 	gt_id *origins[GT_TABLE_COUNT]; /* by row that is left: its row of that trace */
 	bool *asked_about; /* by row of its devices: nothing, or --device, chooses it */

@@ -37,6 +37,10 @@ static struct gt_figure figure_of(const struct gt_cell *cell)
 		return gt_figure_rate(cell->real);
 	case GT_UNIT_FLOP_PER_SECOND:
 		return gt_figure_flops(cell->real);
+	case GT_UNIT_JOULES:
+		return gt_figure_joules(cell->real);
+	case GT_UNIT_WATTS:
+		return gt_figure_watts(cell->real);
 	case GT_UNIT_PERCENT:
 		return gt_figure_percent(cell->real);
 	case GT_UNIT_REAL:
@@ -50,7 +54,8 @@ static struct gt_figure figure_of(const struct gt_cell *cell)
 static bool is_real(enum gt_unit unit)
 {
 	return unit == GT_UNIT_BYTES_PER_SECOND || unit == GT_UNIT_FLOP_PER_SECOND ||
-	       unit == GT_UNIT_PERCENT || unit == GT_UNIT_REAL;
+	       unit == GT_UNIT_JOULES || unit == GT_UNIT_WATTS || unit == GT_UNIT_PERCENT ||
+	       unit == GT_UNIT_REAL;
 }
 
 static bool is_unknown(const struct gt_cell *cell)

@@ -89,6 +89,8 @@ static void write_value(const struct gt_cell *cell, FILE *out)
 		break;
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
+	case GT_UNIT_JOULES:
+	case GT_UNIT_WATTS:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		if (isfinite(cell->real))

@@ -24,6 +24,8 @@ static json_t *json_of_cell(const struct gt_cell *cell)
 		return json_integer(cell->count);
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
+	case GT_UNIT_JOULES:
+	case GT_UNIT_WATTS:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		return isfinite(cell->real) ? json_real(cell->real) : json_null();

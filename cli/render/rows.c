@@ -31,6 +31,8 @@ struct unit_suffix {
 static const struct unit_suffix suffixes[] = {
 	{"_bytes_per_second", "rate"},
 	{"_flop_per_second", "flops"},
+	{"_joules", "energy"},
+	{"_watts", "power"},
 	{"_bytes", "size"},
 	{"_percent", "share"},
 	{"_ns", "time"},
@@ -130,6 +132,8 @@ static int compare_values(const struct gt_cell *a, const struct gt_cell *b)
 		return (a->count > b->count) - (a->count < b->count);
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
+	case GT_UNIT_JOULES:
+	case GT_UNIT_WATTS:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		return compare_numbers(a->real, b->real);

@@ -25,6 +25,10 @@ static const char *unit_name(enum gt_unit unit)
 		return "bytes/s";
 	case GT_UNIT_FLOP_PER_SECOND:
 		return "FLOP/s";
+	case GT_UNIT_JOULES:
+		return "J";
+	case GT_UNIT_WATTS:
+		return "W";
 	case GT_UNIT_PERCENT:
 		return "%";
 	case GT_UNIT_TEXT:
@@ -48,6 +52,8 @@ static const char *type_name(enum gt_unit unit)
 		return "integer";
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
+	case GT_UNIT_JOULES:
+	case GT_UNIT_WATTS:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
 		break;

@@ -5,6 +5,7 @@
 #include "exporters/chrome/events.h"
 #include "exporters/timeline/said.h"
 #include "model/ranges/nesting.h"
+#include "model/ranges/payload.h"
 #include "model/ranges/projection.h"
 
 /*
@@ -21,7 +22,7 @@ static void add_known_text(struct gt_chrome *chrome, const char *key, gt_string 
 
 static void add_payload(struct gt_chrome *chrome, const struct gt_said *said)
 {
-	const struct gt_payload payload = gt_payload_of(said);
+	const struct gt_payload payload = gt_payload_of(said->payload, said->payload_type);
 
 	if (payload.type == GT_PAYLOAD_NONE)
 		return;

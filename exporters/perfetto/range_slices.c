@@ -6,6 +6,7 @@
 #include "exporters/perfetto/writer.h"
 #include "exporters/timeline/said.h"
 #include "model/naming/operations.h"
+#include "model/ranges/payload.h"
 #include "model/ranges/ranges.h"
 
 static void add_text(struct gt_perfetto *perfetto, struct gt_slice *slice,
@@ -23,7 +24,7 @@ static void add_text(struct gt_perfetto *perfetto, struct gt_slice *slice,
 static void add_payload(struct gt_perfetto *perfetto, struct gt_slice *slice,
                         struct gt_annotation *annotations, const struct gt_said *said)
 {
-	const struct gt_payload payload = gt_payload_of(said);
+	const struct gt_payload payload = gt_payload_of(said->payload, said->payload_type);
 
 	if (payload.type == GT_PAYLOAD_NONE)
 		return;

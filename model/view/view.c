@@ -53,7 +53,7 @@ static struct gt_whole *put_aside(struct gt_trace *trace)
 	struct gt_whole *whole = gt_allocate(sizeof(*whole));
 
 	*whole = (struct gt_whole){.trace = *trace};
-	memset(&whole->trace.series, 0, sizeof(whole->trace.series));
+	memset(&trace->series, 0, sizeof(trace->series));
 	memset(&whole->trace.parts, 0, sizeof(whole->trace.parts));
 #define TABLE(name, plural, order, kept, help) memset(&trace->plural, 0, sizeof(trace->plural));
 #define COLUMN(table, type, name, help)
@@ -94,35 +94,41 @@ static void shrink_all(struct cut *cut)
 			                                     cut->chosen.counts[i]});
 }
 
-/* The samples of a window; none of a series without counters. */
-static void shrink_series(const struct cut *cut, struct gt_series *series, bool has_counters)
+/* The samples of a window, which stay where they are. */
+static struct gt_series series_within(const struct gt_series *all, const struct gt_window *window)
 {
-	size_t kept = 0;
+	struct gt_series series = *all;
+	size_t from = 0;
 
-	for (size_t i = 0; has_counters && i < series->count; i++) {
-		const gt_time time_ns = series->times_ns[i];
-
-		if (cut->window.given &&
-		    (time_ns < cut->window.from_ns || time_ns >= cut->window.to_ns))
-			continue;
-		series->times_ns[kept] = time_ns;
-		for (size_t column = 0; column < series->column_count; column++)
-			series->columns[column][kept] = series->columns[column][i];
-		kept++;
-	}
-	series->count = kept;
+	series.columns = gt_allocate(all->column_count * sizeof(*series.columns));
+	while (window->given && from < all->count && all->times_ns[from] < window->from_ns)
+		from++;
+	series.count = from;
+	while (series.count < all->count &&
+	       (!window->given || all->times_ns[series.count] < window->to_ns))
+		series.count++;
+	series.count -= from;
+	series.capacity = series.count;
+	series.times_ns = from ? &all->times_ns[from] : all->times_ns;
+	for (size_t i = 0; i < all->column_count; i++)
+		series.columns[i] = from ? &all->columns[i][from] : all->columns[i];
+	return series;
 }
 
-static void shrink_samples(const struct cut *cut)
+/* A series without counters has no samples. */
+static void take_samples(const struct cut *cut)
 {
-	const struct gt_trace *trace = cut->trace;
+	struct gt_trace *trace = cut->trace;
 
+	gt_array_each(const struct gt_series, all, &trace->whole->trace.series)
+		*gt_array_push(&trace->series) = series_within(all, &cut->window);
 	for (size_t i = 0; i < trace->series.count; i++) {
 		bool has_counters = false;
 
 		gt_array_each(const struct gt_counter, counter, &trace->counters)
 			has_counters = has_counters || counter->series == i;
-		shrink_series(cut, &cut->trace->series.rows[i], has_counters);
+		if (!has_counters)
+			trace->series.rows[i].count = 0;
 	}
 }
 
@@ -362,7 +368,7 @@ static int apply(struct cut *cut, const struct gt_view *view, struct gt_error *e
 	mark_chosen(cut);
 	shrink_all(cut);
 	mark_around(cut);
-	shrink_samples(cut);
+	take_samples(cut);
 	return 0;
 }
 

@@ -86,6 +86,10 @@ static bool unit_in_name(const struct gt_heading *heading)
 		return ends_with(heading->name, "_bytes_per_second");
 	case GT_UNIT_FLOP_PER_SECOND:
 		return ends_with(heading->name, "_flop_per_second");
+	case GT_UNIT_JOULES:
+		return ends_with(heading->name, "joules");
+	case GT_UNIT_WATTS:
+		return ends_with(heading->name, "watts");
 	case GT_UNIT_PERCENT:
 		return ends_with(heading->name, "_percent");
 	case GT_UNIT_TEXT:

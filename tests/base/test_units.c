@@ -63,6 +63,18 @@ Test(units, keep_rates_in_gigabytes)
 	expect_text(gt_figure_rate(1e300).text, "1e+291 GB/s");
 }
 
+Test(units, tell_energy_and_power)
+{
+	expect_text(gt_figure_joules(0).text, "0 J");
+	expect_text(gt_figure_joules(12.34).text, "12.3 J");
+	expect_text(gt_figure_joules(0.41).text, "410 mJ");
+	expect_text(gt_figure_joules(0.0000042).text, "4.20 uJ");
+	expect_text(gt_figure_joules(3.6e6).text, "3.60 MJ");
+	expect_text(gt_figure_watts(0).text, "0 W");
+	expect_text(gt_figure_watts(356.2).text, "356 W");
+	expect_text(gt_figure_watts(5600).text, "5.60 kW");
+}
+
 Test(units, show_the_rest)
 {
 	expect_text(gt_figure_time(12345678).text, "0.012346 s");

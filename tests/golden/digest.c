@@ -67,6 +67,7 @@ static void add_cell(struct digest *digest, const struct gt_cell *cell)
 	else if (cell->unit == GT_UNIT_TEXT)
 		digest_add_text(digest, cell->text);
 	else if (cell->unit == GT_UNIT_BYTES_PER_SECOND || cell->unit == GT_UNIT_FLOP_PER_SECOND ||
+	         cell->unit == GT_UNIT_JOULES || cell->unit == GT_UNIT_WATTS ||
 	         cell->unit == GT_UNIT_PERCENT || cell->unit == GT_UNIT_REAL)
 		add_real(digest, cell->real);
 	else

@@ -55,6 +55,8 @@ static bool is_possible(const struct gt_cell *cell)
 		return cell->real >= -1000 && cell->real <= 1000;
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
+	case GT_UNIT_JOULES:
+	case GT_UNIT_WATTS:
 		return cell->real >= 0 && isfinite(cell->real);
 	case GT_UNIT_REAL:
 		return isfinite(cell->real);

@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 import advice
+import energy
 import exports
 import figures
 import invariants
@@ -27,7 +28,7 @@ import memory
 import waits
 from view import View, World
 
-TABLES = {**figures.TABLES, **memory.TABLES, **waits.TABLES, **advice.TABLES}
+TABLES = {**figures.TABLES, **memory.TABLES, **waits.TABLES, **advice.TABLES, **energy.TABLES}
 FEATURES = ("processes", "gpus", "threads", "ranges", "operations", "helpers", "graphs", "profiled", "death", "loss",
             "waits", "memory", "failures", "skew") # as enum feature has them
 
@@ -35,6 +36,8 @@ FEATURES = ("processes", "gpus", "threads", "ranges", "operations", "helpers", "
 def near(column, right, said):
     if right is None or said is None or isinstance(right, str) or isinstance(said, str):
         return right == said
+    if column.endswith("joules"):
+        return abs(right - said) <= 1e-6 * abs(right) + 1e-12 # worlds last some milliseconds
     if column.endswith(("_percent", "_per_second")) or isinstance(said, float):
         return abs(right - said) <= 1e-6 * max(1, abs(right))
     if isinstance(right, float):

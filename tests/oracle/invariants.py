@@ -49,6 +49,7 @@ ADD_UP = [
     ("gaps", "devices", ("active_ns", "gap_ns"), "span_ns"),
     ("gaps", "devices", ("busy_percent", "idle_percent"), 100),
     ("waits", "meanwhile", ("busy_ns", "copying_ns", "idle_ns"), "blocked_ns"),
+    ("energy", "devices", ("active_joules", "quiet_joules", "untold_joules"), "joules"),
 ]
 # (report, table, column that is no larger, than this one)
 AT_MOST = [
@@ -87,6 +88,9 @@ AT_MOST = [
     ("critical-path", "kernels", "on_path", "calls"),
     ("critical-path", "waits", "return_ns", "call_ns"),
     ("critical-path", "by_range", "gpu_ns", "total_ns"),
+    ("energy", "devices", "shared_joules", "active_joules"),
+    ("energy", "work", "joules", "at_most_joules"),
+    ("energy", "ranges", "joules", "at_most_joules"),
 ]
 
 
@@ -173,8 +177,8 @@ def gains(said):
 
 # Columns whose figures of a window and of the rest add up to those of the whole, and reports where they need not
 PIECES = {"calls", "total_ns", "bytes", "kernels", "copies", "copied_bytes", "fills", "own_ns", "launches", "allocations",
-          "allocated_bytes", "frees", "errors", "busy_ns", "copy_ns", "active_ns", "blocked_ns", "marks", "records"}
-WHOLE = {"critical-path", "startup", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth", "memory", "waited_on", "avoidable",
+          "allocated_bytes", "frees", "errors", "busy_ns", "copy_ns", "active_ns", "blocked_ns", "marks", "records", "joules", "active_joules", "quiet_joules", "covered_ns"}
+WHOLE = {"critical-path", "startup", "graphs", "advice", "hazards", "links", "modules", "outliers", "ranges", "families", "bandwidth", "memory", "waited_on", "avoidable", "work",
          "dependencies", "replayable", "gap_sizes"}
 
 

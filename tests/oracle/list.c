@@ -230,6 +230,22 @@ static void list_graphs(const struct world *world, FILE *file)
 	fprintf(file, "]");
 }
 
+static void list_readings(const struct world *world, FILE *file)
+{
+	begin_list(file, "readings");
+	for (int i = 0; i < world->reading_count; i++) {
+		const struct reading *reading = &world->readings[i];
+
+		begin_row(file, i);
+		number(file, "process", reading->process);
+		number(file, "gpu", reading->gpu);
+		number(file, "at", (int64_t)reading->at);
+		maybe(file, "power", (int64_t)reading->power_mw, reading->power_mw != 0);
+		fprintf(file, "}");
+	}
+	fprintf(file, "]");
+}
+
 void list_world(const struct world *world, FILE *file)
 {
 	fprintf(file, "{\"seed\": %" PRIu64 ", \"features\": %u, \"gpus\": %d", world->seed,
@@ -249,5 +265,6 @@ void list_world(const struct world *world, FILE *file)
 	list_calls(world, file);
 	list_work(world, file);
 	list_graphs(world, file);
+	list_readings(world, file);
 	fprintf(file, "}\n");
 }

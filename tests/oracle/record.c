@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/world.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/file/meta.h"
+#include "format/file/series.h"
 #include "format/ranges.h"
 #include "model/kinds/graph.h"
 #include "support/recording.h"
@@ -435,6 +437,33 @@ static void add_ranges(struct writer *writer)
 	}
 }
 
+/* Its energy counter is read as often, and does not go on in so short a time. */
+static void add_readings(struct writer *writer, int device)
+{
+	static const char *const names[] = {"power_mw", "energy_mj"};
+
+	for (uint32_t place = 0; place < 2; place++)
+		recording_add(&writer->recording, counter, .series = (uint32_t)device,
+		              .place = place, .name = string(writer, names[place]), .kind = place,
+		              .device = (uint32_t)device + 1);
+	for (int i = 0; i < writer->world->reading_count; i++) {
+		const struct reading *reading = &writer->world->readings[i];
+		uint64_t time_ns = host(writer, reading->at);
+		double values[] = {reading->power_mw ? (double)reading->power_mw : NAN, 7e6};
+		const struct gt_samples samples = {.series = (uint16_t)device,
+		                                   .clock = GT_SERIES_HOST,
+		                                   .columns = 2,
+		                                   .count = 1,
+		                                   .times_ns = &time_ns,
+		                                   .values = values};
+
+		if (reading->process == writer->number && reading->gpu == device &&
+		    gt_writer_samples(&writer->recording.capture.writer, &samples,
+		                      (struct gt_origin){0}) != 0)
+			abort();
+	}
+}
+
 static void record_process(const struct world *world, int number)
 {
 	struct writer writer = {
@@ -451,6 +480,8 @@ static void record_process(const struct world *world, int number)
 	add_graphs(&writer);
 	add_ranges(&writer);
 	add_all_work(&writer);
+	for (int i = 0; i < world->gpu_count && world->reading_count; i++)
+		add_readings(&writer, i);
 	if (writer.process->dropped)
 		recording_add(&writer.recording, ledger, .value = writer.process->dropped,
 		              .name = string(&writer, "dropped_by_cupti"));

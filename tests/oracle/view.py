@@ -18,7 +18,7 @@ class World:
         self.own_threads = False # as with --set threads=own
         self.gpus = list(range(told["gpus"]))
         self.kernels = {row["id"]: row for row in told["kernels"]}
-        for table in ("processes", "threads", "streams", "ranges", "marks", "calls", "work", "execs", "blocks"):
+        for table in ("processes", "threads", "streams", "ranges", "marks", "calls", "work", "execs", "blocks", "readings"):
             setattr(self, table, {row["id"]: row for row in told[table]})
         for work in self.work.values():
             self._look_at_work(work)
@@ -55,6 +55,7 @@ class World:
         for row in self.ranges.values():
             if self.threads[row["thread"]]["process"] == number:
                 moments += [row["begin"], row["end"] or 0]
+        moments += [row["at"] for row in self.readings.values() if row["process"] == number]
         for row in self.marks.values():
             if self.threads[row["thread"]]["process"] == number:
                 moments.append(row["at"])

@@ -25,6 +25,7 @@ static void write_world(const char *folder, uint64_t seed)
 	FILE *file;
 
 	make_world(&world, seed);
+	read_power(&world);
 	snprintf(path, sizeof(path), "%s/%llu.gputrace", folder, (unsigned long long)seed);
 	must(mkdir(path, 0755) == 0 || errno == EEXIST, path);
 	must(chdir(path) == 0, path);

@@ -8,9 +8,9 @@
 
 /*
  * A made-up world: what some programs did on some GPUs. Everything has its true time on one
- * timeline, nanoseconds since boot. make.c invents it, list.c tells it in plain words (world.json),
- * record.c writes it as the captures of a recording. Neither of the two knows anything of the
- * other.
+ * timeline, nanoseconds since boot. make.c and readings.c invent it, list.c tells it in plain words
+ * (world.json), record.c writes it as the captures of a recording. Neither of the two knows
+ * anything of the other.
  */
 
 enum {
@@ -27,6 +27,7 @@ enum {
 	MOST_WORK = 1024,
 	MOST_WAITS = 1024,
 	MOST_BLOCKS = 256,
+	MOST_READINGS = 1024,
 	MOST_OPEN = 8,
 	NONE = -1,
 };
@@ -155,6 +156,13 @@ struct block {
 	bool gone;
 };
 
+/* A process reads a GPU's power. */
+struct reading {
+	int process, gpu;
+	uint64_t at;
+	uint64_t power_mw; /* 0: it got none */
+};
+
 struct kernel {
 	const char *mangled, *name;
 	uint32_t grid, threads;
@@ -165,7 +173,7 @@ struct world {
 	uint64_t begin, end;
 	unsigned features;
 	int process_count, gpu_count, thread_count, stream_count, event_count, exec_count,
-		range_count, mark_count, call_count, work_count, block_count;
+		range_count, mark_count, call_count, work_count, block_count, reading_count;
 	struct process processes[MOST_PROCESSES];
 	struct thread threads[MOST_THREADS];
 	struct stream streams[MOST_STREAMS];
@@ -176,6 +184,7 @@ struct world {
 	struct call calls[MOST_CALLS];
 	struct work work[MOST_WORK];
 	struct block blocks[MOST_BLOCKS];
+	struct reading readings[MOST_READINGS];
 	int next_sequence;
 };
 
@@ -201,6 +210,9 @@ extern const struct kernel kernels[KERNELS];
 
 /* make.c */
 void make_world(struct world *world, uint64_t seed);
+
+/* readings.c: when all else has happened. */
+void read_power(struct world *world);
 
 /* list.c */
 void list_world(const struct world *world, FILE *file);

@@ -658,6 +658,8 @@ Test(view, cuts_samples_to_the_window_and_keeps_those_of_chosen_devices)
 	cr_expect(eq(u32, scene.trace.counters.rows[0].series, 1));
 	cr_expect(eq(sz, scene.trace.series.rows[0].count, 0));
 	cr_assert(eq(sz, scene.trace.series.rows[1].count, 4));
+	cr_expect(eq(sz, gt_whole_of(&scene.trace)->series.rows[1].count, 10));
+	cr_expect(eq(dbl, gt_whole_of(&scene.trace)->series.rows[1].columns[0][9], 9.0));
 	cr_expect(eq(i64, scene.trace.series.rows[1].times_ns[0], TRACE_START_NS + 300));
 	cr_expect(epsilon_eq(dbl, scene.trace.series.rows[1].columns[0][3], 6, 1e-9));
 	scene_release(&scene);
