@@ -14,8 +14,8 @@ A block of questions.txt is
 The source never is a report. It runs on the rows of the recording that the command names (exported as SQLite), with
 the views of SHORT_FORMS and a table "facts" of one cell, "json": NAME.facts.json, which the program or its author knew. The
 regex must match for each row of the source, one behind the other. Units are formatted here a second time. With WORD only
-questions and commands that contain it are asked. Every question and its command stand in docs/other-profilers.md, where
-a recording is called app.
+questions and commands that contain it are asked. Every question with its command, a recording being app, and every option and
+report that habits.txt tries stand in docs/other-profilers.md.
 """
 import json
 import os
@@ -32,6 +32,8 @@ CAPTURES = HERE.parents[1] / "golden" / "captures"
 PAGE = HERE.parents[2] / "docs" / "other-profilers.md"
 MARKS = {"?": "question", "$": "command", "=": "answer", "<": "source"}
 RECORDING = re.compile(r"\bh[12]00-[\w-]+")
+# Options, and names of reports in the style of nsys and HTA.
+WORD = re.compile(r"(?<=\s)--?[A-Za-z][\w-]*|(?<=\s)[a-z]+_[\w:-]+")
 
 # Work: kernels, copies and fills. "before" is the latest end of what began earlier: a gap ends where that is over.
 SHORT_FORMS = """
@@ -164,11 +166,15 @@ def wrong(question, folder, gputrace, variables):
 
 
 def missing_in_page(questions):
-    """Rows that the page should begin with these questions and their commands, and does not."""
+    """What docs/other-profilers.md lacks: rows of questions with their commands, words of habits.txt."""
     page = PAGE.read_text()
-    rows = [f"| {question['question']} | `{RECORDING.sub('app', question['command'])}` |".replace(" | python3", " \\| python3")
-            for question in questions]
-    return [row for row in rows if row not in page]
+    commands = {question["question"]: RECORDING.sub("app", question["command"]).replace("|", "\\|") for question in questions}
+    rows = [f"| {question} | `{command}` |" for question, command in commands.items()]
+    habits = [line.partition("=> ")[0] for line in (HERE / "habits.txt").read_text().splitlines()
+              if line.startswith("gputrace")]
+    words = {word for habit in habits for word in WORD.findall(habit)}
+    known = set(re.findall(r"[\w:-]+", page))
+    return [row for row in rows if row not in page] + sorted(words - known)
 
 
 def main():
@@ -190,7 +196,7 @@ def main():
                 print(f"FAIL {question['question']}\n  $ {question['command']}\n  {problem}")
     left_out = missing_in_page(questions)
     for row in left_out:
-        print(f"docs/other-profilers.md has no row beginning with\n  {row}")
+        print(f"docs/other-profilers.md does not have\n  {row}")
     print(f"{len(questions)} questions, {failed} without the right answer")
     return failed != 0 or bool(left_out) or not questions
 
