@@ -17,6 +17,7 @@ struct gt_report {
 	const char *summary; /* one line for the list of reports, no full stop */
 	/* Settings, ending with a row without a name; NULL: none. */
 	const struct gt_parameter *parameters;
+	bool apart; /* a row for each event: "all" reports, which sum up, are without it */
 	/*
 	 * Fills a result from the rows of the view's trace and its window; the trace must outlive
 	 * the result. There is an argument for each parameter. Returns 0, or a negative errno

@@ -158,6 +158,18 @@ void gt_result_order(struct gt_result *result, const char *column)
 		section->order = column;
 }
 
+void gt_result_reserve(struct gt_result *result, size_t rows)
+{
+	struct gt_section *section = last_section(result);
+	const size_t cells = section ? rows * section->heading_count : 0;
+
+	if (cells <= (section ? section->cells.capacity : 0))
+		return;
+	section->cells.rows =
+		gt_array_resize(section->cells.rows, cells, sizeof(*section->cells.rows));
+	section->cells.capacity = cells;
+}
+
 void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top)
 {
 	struct gt_section *section = last_section(result);

@@ -144,6 +144,9 @@ void gt_result_whole(struct gt_result *result);
 /* The rows of the table that was begun last are sorted by this column, a constant. */
 void gt_result_order(struct gt_result *result, const char *column);
 
+/* Room for so many rows in the table that was begun last, for tables that may be very long. */
+void gt_result_reserve(struct gt_result *result, size_t rows);
+
 /*
  * The table that was begun last has at most the first top of all the rows that it could have, which
  * text then shows; GT_ROWS_ALL: it has all, as any table.

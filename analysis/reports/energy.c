@@ -56,8 +56,11 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	gt_boards_init(&boards, view);
 	gt_add_energy_devices(result, &boards, view);
 	gt_add_energy_work(result, &boards, arguments->values[BY].text);
+	(void)gt_result_detail_if_unknown(result, "at_most_joules");
 	gt_add_energy_ranges(result, &boards);
+	(void)gt_result_detail_if_unknown(result, "at_most_joules");
 	gt_add_energy_steps(result, &boards, view);
+	(void)gt_result_detail_if_unknown(result, "mean_joules");
 	add_remarks(result, &boards);
 	gt_boards_release(&boards);
 	return 0;

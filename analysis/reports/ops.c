@@ -57,17 +57,23 @@ static const struct gt_heading module_headings[] = {
 	FIGURES,
 };
 
-static const struct gt_heading op_headings[] = {
-	{"op", GT_UNIT_TEXT, "Operation of PyTorch", GT_WORTH_NAME},
-	{"direction", GT_UNIT_TEXT,
-         "Forward, or backward with all that backward calls; not known of what optimizers call",
-         GT_WORTH_KEY},
-	FIGURES,
-	{"forward_op", GT_UNIT_TEXT,
-         "Backward: operation that its sequence number, or that around it, ties it to",
-         GT_WORTH_LITTLE},
-	{"shapes", GT_UNIT_TEXT, "Shapes of its operands, with --by shape", GT_WORTH_LESSER_NAME},
-};
+#define OP(worth_of_shapes)                                                                        \
+	{"op", GT_UNIT_TEXT, "Operation of PyTorch", GT_WORTH_NAME},                               \
+		{"direction", GT_UNIT_TEXT,                                                        \
+	         "Forward, or backward with all that backward calls; not known of what "           \
+	         "optimizers call",                                                                \
+	         GT_WORTH_KEY},                                                                    \
+		FIGURES,                                                                           \
+		{"forward_op", GT_UNIT_TEXT,                                                       \
+	         "Backward: operation that its sequence number, or that around it, ties it to",    \
+	         GT_WORTH_LITTLE},                                                                 \
+	{                                                                                          \
+		"shapes", GT_UNIT_TEXT, "Shapes of its operands, with --by shape", worth_of_shapes \
+	}
+
+static const struct gt_heading op_headings[] = {OP(GT_WORTH_LESSER_NAME)};
+/* Rows of one operation differ in their shapes alone. */
+static const struct gt_heading shaped_headings[] = {OP(GT_WORTH_NAME)};
 
 static const struct gt_heading hlo_headings[] = {
 	{"instruction", GT_UNIT_TEXT,
@@ -91,6 +97,9 @@ static const struct table {
 	{"ops", GT_OPERATION_OP, op_headings, GT_COUNT_OF(op_headings)},
 	{"hlo", GT_OPERATION_HLO, hlo_headings, GT_COUNT_OF(hlo_headings)},
 };
+
+static const struct table shaped = {"ops", GT_OPERATION_OP, shaped_headings,
+                                    GT_COUNT_OF(shaped_headings)};
 
 static int by_own_time(const void *a, const void *b)
 {
@@ -219,7 +228,8 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	if (totals.rows.count > 1)
 		qsort(totals.rows.rows, totals.rows.count, sizeof(*totals.rows.rows), by_own_time);
 	for (size_t i = 0; i < GT_COUNT_OF(tables); i++)
-		add_table(&totals, result, &tables[i]);
+		add_table(&totals, result,
+		          by_sizes && tables[i].kind == GT_OPERATION_OP ? &shaped : &tables[i]);
 	if (totals.rows.count > 0) {
 		remark(&totals, result);
 		gt_remark_held_up(result, view->trace);

@@ -260,6 +260,18 @@ static void add_reason(struct gt_result *result, const struct gt_view *view,
 	gt_result_add_text(result, gt_throttle_help(reason));
 }
 
+/* An empty table could as well mean that nobody looked. */
+static void remark_unthrottled(struct gt_result *result, const struct gt_trace *trace, gt_id device)
+{
+	const struct gt_device *row = &trace->devices.rows[device];
+	struct gt_measured measured = gt_measured_on(trace, device, "throttle_reasons");
+
+	gt_result_remark(result, "Nothing kept the clocks of %lld: %s low in %s samples.",
+	                 (long long)gt_device_number(row), gt_trace_text(trace, row->name),
+	                 gt_grouped(measured.count).text);
+	gt_measured_release(&measured);
+}
+
 static void add_throttles(struct gt_result *result, const struct gt_view *view)
 {
 	struct gt_throttles throttles;
@@ -269,6 +281,8 @@ static void add_throttles(struct gt_result *result, const struct gt_view *view)
 	for (size_t device = 0; device < throttles.device_count; device++) {
 		uint64_t seen = gt_throttles_seen(&throttles, (gt_id)device);
 
+		if (!seen && gt_throttles_measured(&throttles, (gt_id)device))
+			remark_unthrottled(result, view->trace, (gt_id)device);
 		while (seen)
 			add_reason(result, view, &throttles, (gt_id)device,
 			           gt_throttle_next(&seen));

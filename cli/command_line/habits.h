@@ -79,7 +79,7 @@ const struct gt_word *gt_word_find(const char *word);
 struct gt_alias {
 	const char *words;
 	const char *report; /* "": there is none, text says so */
-	const char *text;
+	const char *text;   /* with a report: a setting of it, NULL: none */
 };
 
 /* Our name of a format that others call so; NULL: it is none of theirs. */

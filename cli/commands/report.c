@@ -321,7 +321,7 @@ const struct gt_command gt_command_report = {
 	.summary = "Answer questions about a recording",
 	.details = GT_RECORDING_HELP
 	"\n"
-	"Without a REPORT the summary is shown; 'all' is every one of them.\n"
+	"Without a REPORT the summary is shown; 'all' is every one of them but events.\n"
 	"'gputrace report REPORT --help' explains its columns and parameters.",
 	.list_title = "Reports",
 	.list = gt_report_list_for_help,

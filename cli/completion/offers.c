@@ -173,7 +173,7 @@ static size_t find_reports(const struct gt_line *line, const struct gt_report **
 		const struct gt_report *report = gt_habit_report(*word);
 
 		for (size_t i = 0; strcmp(*word, "all") == 0 && i < gt_report_count; i++)
-			if (count < most)
+			if (count < most && !gt_reports[i]->apart)
 				reports[count++] = gt_reports[i];
 		if (report && count < most)
 			reports[count++] = report;

@@ -153,6 +153,21 @@ static void answers_add_new(struct gt_answers *answers, const struct gt_report *
 	answers_add(answers, report);
 }
 
+/* A report by another name, with the setting that makes it what that name means. */
+static int add_alias(struct gt_answers *answers, const struct gt_alias *alias, struct gt_error *err)
+{
+	const struct gt_report *report = gt_report_find(alias->report);
+
+	answers_add_new(answers, report);
+	if (!alias->text)
+		return 0;
+	gt_array_each(struct gt_answer, answer, &answers->list)
+		if (answer->report == report)
+			return gt_arguments_set(&answer->arguments, report->parameters, alias->text,
+			                        err);
+	return 0;
+}
+
 /* A report by its name, or by one that another tool or a person has for it. -ENOENT: it is none. */
 static int add_report(struct gt_answers *answers, const char *word, struct gt_error *err)
 {
@@ -161,13 +176,14 @@ static int add_report(struct gt_answers *answers, const char *word, struct gt_er
 
 	if (strcmp(word, "all") == 0) {
 		for (size_t i = 0; i < gt_report_count; i++)
-			answers_add_new(answers, gt_reports[i]);
+			if (!gt_reports[i]->apart)
+				answers_add_new(answers, gt_reports[i]);
 		return 0;
 	}
 	if (alias && !*alias->report)
 		return gt_fail(err, EINVAL, "no report '%s': %s", word, alias->text);
 	if (alias)
-		report = gt_report_find(alias->report);
+		return add_alias(answers, alias, err);
 	if (!report)
 		return -ENOENT;
 	answers_add_new(answers, report);

@@ -46,7 +46,7 @@ static int print_list(const char *what, FILE *out, struct gt_error *err)
 		gt_help_short_entry(gt_reports[i]->name, gt_reports[i]->summary, out);
 		print_parameters(gt_reports[i]->parameters, out);
 	}
-	gt_help_short_entry("all", "Every one of them; parameters that they share", out);
+	gt_help_short_entry("all", "Every one of them but events; parameters that they share", out);
 	print_parameters(gt_report_parameters, out);
 	return 0;
 }

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the lines of habits.txt: what people type out of habit does what they mean, or gets the right word.
+"""Runs the lines of a list: what people type out of habit does what they mean, or gets the right word.
 
-    tests/cli/habits.py GPUTRACE
+    tests/cli/habits.py GPUTRACE [LIST]
+
+LIST is habits.txt unless another is named. No line may end in an option that is unknown and resembles none, but for
+those that want it.
 
 A line is COMMAND => STATUS REGEX: COMMAND runs in a shell in a folder of its own that is made anew for
 it, and REGEX must be found in what it prints (standard output, standard error) and the list of files it leaves
@@ -67,7 +70,8 @@ def try_line(command, status, wanted, folder, what, variables):
                           capture_output=True, text=True, errors="replace", timeout=60, check=False)
     text = f"{done.stdout}{done.stderr}left: {' '.join(left(folder))}\n"
     found = re.search(wanted.removeprefix("!"), text)
-    if done.returncode == status and bool(found) != wanted.startswith("!"):
+    known = not re.search("unknown option .*; see ", text) or "unknown option" in wanted
+    if done.returncode == status and known and bool(found) != wanted.startswith("!"):
         return True
     print(f"FAIL {command}\n  wanted {status} {wanted}\n  got    {done.returncode} "
           + text[-1500:].replace("\n", "\n         "))
@@ -76,17 +80,18 @@ def try_line(command, status, wanted, folder, what, variables):
 
 def main():
     gputrace = pathlib.Path(sys.argv[1]).resolve()
+    habits = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else HERE / "habits.txt"
     tried = failed = 0
     what = ""
     with tempfile.TemporaryDirectory() as top:
         variables = environment(gputrace, pathlib.Path(top))
-        for line in (HERE / "habits.txt").read_text().splitlines():
+        for line in habits.read_text().splitlines():
             if line.startswith("["):
                 what = line.strip("[]")
             elif line and not line.startswith("#"):
                 match = LINE.match(line)
                 if not match:
-                    sys.exit(f"habits.txt: not COMMAND => STATUS REGEX: {line}")
+                    sys.exit(f"{habits.name}: not COMMAND => STATUS REGEX: {line}")
                 tried += 1
                 failed += not try_line(match[1], int(match[2]), match[3], pathlib.Path(top) / "work", what,
                                        variables)

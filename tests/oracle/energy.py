@@ -7,7 +7,7 @@ GAP = 10 # times the usual step: nobody sampled
 
 
 def readings(world, gpu):
-    """Of several processes the one that sampled longest is believed, of the others what they saw when it was not there."""
+    """The one of several processes that sampled longest is believed, of the others what they saw when it was not there."""
     mine = grouped([row for row in world.readings.values() if row["gpu"] == gpu], lambda row: row["process"])
     covers, found = [], []
     for rows in sorted(mine.values(), key=lambda rows: (rows[0]["at"] - rows[-1]["at"], rows[0]["process"])):
@@ -77,7 +77,7 @@ class Board:
         return sum(within(time, step) for step in self.steps)
 
     def active_joules(self, time):
-        """Of time in which something runs."""
+        """Joules of time in which something runs."""
         return sum(within(time, step) * step["watts"] for step in self.steps) / 1e9
 
     def joules(self, time):

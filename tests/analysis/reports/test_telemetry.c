@@ -239,6 +239,19 @@ Test(telemetry, makes_ranges_of_the_reasons_of_low_clocks)
 	expect_real(&result, "throttles", 1, "share_percent", 30.0);
 }
 
+Test(telemetry, tells_clocks_that_nothing_kept_low_from_those_that_nobody_watched)
+{
+	trace_counter(&trace, 0, "energy_mj", GT_COUNTER_TOTAL, 0, SECOND, VALUES(1, 5));
+	run_report(&result, "telemetry", &trace);
+	cr_expect(!has_remark(&result, "Nothing kept the clocks"));
+	gt_result_release(&result);
+	trace_counter(&trace, 0, "throttle_reasons", GT_COUNTER_MASK, 0, SECOND, VALUES(0, NAN, 0));
+	run_report(&result, "telemetry", &trace);
+	cr_expect(eq(sz, row_count(&result, "throttles"), 0));
+	cr_expect(
+		has_remark(&result, "Nothing kept the clocks of 0: NVIDIA H200 low in 2 samples."));
+}
+
 Test(telemetry, does_not_say_of_a_time_without_samples_that_a_reason_held)
 {
 	double reasons[40];

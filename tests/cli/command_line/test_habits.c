@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "base/error.h"
 #include "cli/command_line/command.h"
@@ -52,6 +53,26 @@ Test(habits, name_commands_and_reports_that_there_are)
 	for (const struct gt_alias *alias = gt_aliases; alias->words; alias++)
 		cr_expect(gt_report_find(alias->report) != NULL || (!*alias->report && alias->text),
 		          "%s", alias->words);
+}
+
+Test(habits, set_parameters_that_reports_have)
+{
+	size_t checked = 0;
+
+	for (const struct gt_alias *alias = gt_aliases; alias->words; alias++) {
+		const struct gt_report *report = gt_report_find(alias->report);
+		struct gt_arguments arguments;
+
+		if (!report || !alias->text)
+			continue;
+		gt_arguments_init(&arguments, report->parameters);
+		cr_expect(eq(int,
+		             gt_arguments_set(&arguments, report->parameters, alias->text, NULL),
+		             0),
+		          "%s %s", alias->report, alias->text);
+		checked++;
+	}
+	cr_expect(gt(sz, checked, 3));
 }
 
 Test(habits, hide_no_command_and_no_report)
