@@ -79,8 +79,10 @@ const struct gt_word *gt_word_find(const char *word);
 struct gt_alias {
 	const char *words;
 	const char *report; /* "": there is none, text says so */
-	const char *text;   /* with a report: a setting of it, NULL: none */
+	const char *text; /* with a report: a setting of it, or "section=" and a table; NULL: none */
 };
+
+#define GT_ALIAS_SECTION "section="
 
 /* Our name of a format that others call so; NULL: it is none of theirs. */
 const char *gt_format_alias(const char *word);

@@ -294,6 +294,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (result == 0)
 		result = gt_answers_choose(&answers, left, argv, &word, usual_reports(&args, style),
 		                           err);
+	if (result == 0 && answers.section && answers.list.count == 1 && !args.show.sections.count)
+		args.show.sections.texts[args.show.sections.count++] = answers.section;
 	if (result == 0 && args.by)
 		result = gt_answers_group(&answers, args.by, err);
 	if (result == 0 && args.each)

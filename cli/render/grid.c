@@ -214,6 +214,29 @@ static bool is_constant(const struct gt_grid *grid, size_t column)
 	return true;
 }
 
+static bool is_zero(const struct gt_cell *cell)
+{
+	return !cell->unknown && (is_real(cell->unit) ? cell->real == 0 : cell->count == 0);
+}
+
+/* Adds a column whose rows are the same to what is said of all of them. */
+static void note_same(struct gt_grid *grid, const struct gt_grid_column *column)
+{
+	const char *before = grid->same ? grid->same : "";
+	const size_t size = strlen(before) + strlen(column->texts[0]) + strlen(column->texts[1]) +
+	                    sizeof(",  ");
+	char *same = gt_allocate(size);
+
+	if (is_unknown(&gt_rows_get(&grid->rows, 0)[column->heading])) {
+		free(same);
+		return;
+	}
+	snprintf(same, size, "%s%s%s %s", before, *before ? ", " : "", column->texts[0],
+	         column->texts[1]);
+	free(grid->same);
+	grid->same = same;
+}
+
 /* Prose that is the same in all rows that are shown is read once. */
 static void take_out_same(struct gt_grid *grid)
 {
@@ -222,10 +245,7 @@ static void take_out_same(struct gt_grid *grid)
 	if (grid->count < 2 || grid->section->headings[last->heading].worth != GT_WORTH_PROSE ||
 	    !is_constant(grid, grid->count - 1))
 		return;
-	if (!is_unknown(cell_of(grid, 0, grid->count - 1))) {
-		grid->same_label = gt_printable(last->texts[0]);
-		grid->same_text = gt_printable(last->texts[1]);
-	}
+	note_same(grid, last);
 	column_release(grid, last);
 	grid->count--;
 }
@@ -249,8 +269,7 @@ void gt_grid_release(struct gt_grid *grid)
 	for (size_t c = 0; c < grid->count; c++)
 		column_release(grid, &grid->columns[c]);
 	free(grid->columns);
-	free(grid->same_label);
-	free(grid->same_text);
+	free(grid->same);
 	gt_rows_release(&grid->rows);
 }
 
@@ -275,8 +294,9 @@ static unsigned rank_of(const struct gt_grid *grid, size_t column)
 		return RANK_STAYS;
 	if (is_all_unknown(grid, column))
 		return RANK_NOTHING;
-	if (is_constant(grid, column))
-		return worth == GT_WORTH_KEY ? RANK_LITTLE : RANK_EQUAL;
+	if (is_constant(grid, column) &&
+	    (worth != GT_WORTH_KEY || heading_of(grid, column)->unit == GT_UNIT_TEXT))
+		return RANK_EQUAL;
 	switch (worth) {
 	case GT_WORTH_LEAST:
 	case GT_WORTH_LESSER_NAME:
@@ -308,9 +328,30 @@ static size_t line_width(const struct gt_grid *grid, size_t most)
 	return width;
 }
 
+/* Nobody misses a column of zeros, or one that is worth little. */
+static bool is_worth_noting(const struct gt_grid *grid, size_t column)
+{
+	switch (heading_of(grid, column)->worth) {
+	case GT_WORTH_LITTLE:
+	case GT_WORTH_LEAST:
+	case GT_WORTH_LESSER_NAME:
+	case GT_WORTH_DATA:
+		return false;
+	case GT_WORTH_ORDINARY:
+	case GT_WORTH_KEY:
+	case GT_WORTH_NAME:
+	case GT_WORTH_PROSE:
+		break;
+	}
+	return heading_of(grid, column)->unit == GT_UNIT_TEXT || !is_zero(cell_of(grid, 0, column));
+}
+
 static void leave_out(struct gt_grid *grid, size_t column)
 {
-	grid->left_out += !is_all_unknown(grid, column);
+	if (is_constant(grid, column) && is_worth_noting(grid, column))
+		note_same(grid, &grid->columns[column]);
+	else
+		grid->left_out += !is_all_unknown(grid, column);
 	column_release(grid, &grid->columns[column]);
 	grid->count--;
 	memmove(&grid->columns[column], &grid->columns[column + 1],
@@ -359,11 +400,6 @@ static size_t wish_of(const struct gt_grid *grid, size_t width)
 	if (names == 0 || 2 * width / 5 / names < NARROW_NAME)
 		return NARROW_NAME;
 	return 2 * width / 5 / names;
-}
-
-static bool is_zero(const struct gt_cell *cell)
-{
-	return !cell->unknown && (is_real(cell->unit) ? cell->real == 0 : cell->count == 0);
 }
 
 /* Columns that tell nothing of rows, or are only nice beside a name, go before a name is cut. */

@@ -29,11 +29,11 @@ struct gt_grid {
 	struct gt_rows rows;
 	struct gt_grid_column *columns; /* from left to right */
 	size_t count;
-	size_t left_out;  /* columns that did not fit and say something */
-	char *same_label; /* of prose that is the same in all rows shown; NULL: none; owned */
-	char *same_text;  /* it has no column, and stands below the table; owned */
-	bool wraps_name;  /* a name that stands last is wrapped, not cut */
-	bool cut;         /* some text */
+	size_t left_out; /* columns that did not fit and say something */
+	char *same; /* columns left out as all rows shown have the same: "calls 5, size 1.34 GB";
+	               NULL: none; owned */
+	bool wraps_name; /* a name that stands last is wrapped, not cut */
+	bool cut;        /* some text */
 };
 
 void gt_grid_init(struct gt_grid *grid, const struct gt_rendering *rendering,

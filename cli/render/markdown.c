@@ -56,9 +56,9 @@ static void write_section(const struct gt_rendering *rendering, const struct gt_
 	write_rule(&grid, out);
 	for (size_t r = 1; r <= grid.rows.count; r++)
 		write_line(&grid, r, out);
-	if (grid.same_text) {
-		fprintf(out, "\n%s of these rows: ", grid.same_label);
-		write_text(grid.same_text, out);
+	if (grid.same) {
+		fputs("\nIn all these rows: ", out);
+		write_text(grid.same, out);
 		putc('\n', out);
 	}
 	more = grid.rows.left_out + section->more;

@@ -161,6 +161,10 @@ static int add_alias(struct gt_answers *answers, const struct gt_alias *alias, s
 	answers_add_new(answers, report);
 	if (!alias->text)
 		return 0;
+	if (strncmp(alias->text, GT_ALIAS_SECTION, strlen(GT_ALIAS_SECTION)) == 0) {
+		answers->section = alias->text + strlen(GT_ALIAS_SECTION);
+		return 0;
+	}
 	gt_array_each(struct gt_answer, answer, &answers->list)
 		if (answer->report == report)
 			return gt_arguments_set(&answer->arguments, report->parameters, alias->text,

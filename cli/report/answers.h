@@ -23,6 +23,7 @@ struct gt_answer {
 
 struct gt_answers {
 	gt_array(struct gt_answer) list;
+	const char *section; /* table that a name of another tool means; NULL: none; constant */
 };
 
 /* Parameters that every report takes, ending with a row without a name. */

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "cli/command_line/command.h"
 #include "cli/command_line/option.h"
+#include "cli/command_line/report_help.h"
 #include "exporters/exporter.h"
 #include "support/check.h"
 
@@ -55,7 +56,16 @@ Test(habits, name_commands_and_reports_that_there_are)
 		          "%s", alias->words);
 }
 
-Test(habits, set_parameters_that_reports_have)
+static void expect_table(const struct gt_report *report, const char *title)
+{
+	struct gt_report_tables tables;
+
+	gt_report_tables_init(&tables, report);
+	cr_expect(gt_result_find(&tables.result, title) != NULL, "%s %s", report->name, title);
+	gt_report_tables_release(&tables);
+}
+
+Test(habits, set_parameters_and_choose_tables_that_reports_have)
 {
 	size_t checked = 0;
 
@@ -65,6 +75,10 @@ Test(habits, set_parameters_that_reports_have)
 
 		if (!report || !alias->text)
 			continue;
+		if (strncmp(alias->text, GT_ALIAS_SECTION, strlen(GT_ALIAS_SECTION)) == 0) {
+			expect_table(report, alias->text + strlen(GT_ALIAS_SECTION));
+			continue;
+		}
 		gt_arguments_init(&arguments, report->parameters);
 		cr_expect(eq(int,
 		             gt_arguments_set(&arguments, report->parameters, alias->text, NULL),

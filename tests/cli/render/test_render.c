@@ -923,8 +923,9 @@ Test(render, leaves_out_columns_of_the_least_worth_first)
 	expect_in(at_100, "grid");
 	expect_in(at_60, "calls  errors");
 	expect_not_in(at_60, "min");
-	expect_in(at_60,
-	          "(4 columns left out and names cut to fit 60; --wide shows\neverything)\n");
+	expect_in(
+		at_60,
+		"(in all these rows: device 0: GPU)\n\n(3 columns left out and names cut to fit 60; --wide shows\neverything)\n");
 	cr_expect(le(sz, longest_line(at_100), 100));
 	cr_expect(le(sz, longest_line(at_60), 60));
 	free(at_100);
@@ -1142,6 +1143,8 @@ Test(render, leaves_out_columns_whose_rows_are_equal_before_those_that_differ)
 	expect_in(wide, "kept  failed   least   total  name\n");
 	expect_in(without_zeros, "   kept   least   total  name\n");
 	expect_in(narrow, "\n least   total  name\n");
+	expect_in(narrow,
+	          "(in all these rows: source not\nmeasured, kept 5.00 KB)\n\n(1 column left out");
 	free(wide);
 	free(without_zeros);
 	free(narrow);
@@ -1152,10 +1155,10 @@ Test(render, says_once_below_the_table_what_every_row_would_say)
 	char *same = render_even("not measured", 100);
 	char *other = render_even("CUPTI", 100);
 
-	expect_in(same, "201 ns  second\n(source of these rows: not measured)\n");
+	expect_in(same, "201 ns  second\n(in all these rows: source not measured)\n");
 	expect_in(other, "first   not measured\n");
 	expect_in(other, "second  CUPTI\n");
-	expect_not_in(other, "of these rows");
+	expect_not_in(other, "in all these rows");
 	free(same);
 	free(other);
 }
