@@ -57,7 +57,7 @@ static void write_section(const struct gt_rendering *rendering, const struct gt_
 	for (size_t r = 1; r <= grid.rows.count; r++)
 		write_line(&grid, r, out);
 	if (grid.same) {
-		fputs("\nIn all these rows: ", out);
+		fprintf(out, "%sIn all these rows: ", "\n");
 		write_text(grid.same, out);
 		putc('\n', out);
 	}
