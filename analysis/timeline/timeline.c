@@ -27,10 +27,12 @@ static void take_in(struct gt_timeline_piece *piece, const struct gt_timeline_pi
 	}
 }
 
-static bool lie_together(const struct gt_timeline *timeline, const struct gt_timeline_piece *piece,
-                         const struct gt_timeline_piece *next)
+static bool lie_together(const struct gt_timeline *timeline,
+                         const struct gt_timeline_piece *earlier,
+                         const struct gt_timeline_piece *later)
 {
-	return timeline->together_ns > 0 && next->end_ns - piece->start_ns <= timeline->together_ns;
+	return timeline->together_ns > 0 &&
+	       later->end_ns - earlier->start_ns <= timeline->together_ns;
 }
 
 static void coarsen_lane(struct gt_timeline *timeline, struct gt_timeline_lane *lane)

@@ -254,6 +254,25 @@ static bool help_with_reports(int argc, char **argv)
 	return found;
 }
 
+/* Applies the options to the reports that were chosen. */
+static int set_up(struct gt_answers *answers, struct args *args, struct gt_error *err)
+{
+	struct gt_option_list *sections = &args->show.sections;
+	int result = args->by ? gt_answers_group(answers, args->by, err) : 0;
+
+	if (answers->section && answers->list.count == 1 && sections->count == 0)
+		sections->texts[sections->count++] = answers->section;
+	if (result == 0 && args->each)
+		result = gt_answers_show_each(answers, err);
+	limit(answers, args);
+	for (size_t i = 0; result == 0 && i < args->settings.count; i++) {
+		result = set_general(args, args->settings.texts[i], err);
+		if (result == -ENOENT)
+			result = gt_answers_set(answers, args->settings.texts[i], err);
+	}
+	return result;
+}
+
 /* Needs no recording; one that is named changes nothing. */
 static int print_schema(const struct args *args, int count, char **words, struct gt_error *err)
 {
@@ -294,18 +313,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 	if (result == 0)
 		result = gt_answers_choose(&answers, left, argv, &word, usual_reports(&args, style),
 		                           err);
-	if (result == 0 && answers.section && answers.list.count == 1 && !args.show.sections.count)
-		args.show.sections.texts[args.show.sections.count++] = answers.section;
-	if (result == 0 && args.by)
-		result = gt_answers_group(&answers, args.by, err);
-	if (result == 0 && args.each)
-		result = gt_answers_show_each(&answers, err);
-	limit(&answers, &args);
-	for (size_t i = 0; result == 0 && i < args.settings.count; i++) {
-		result = set_general(&args, args.settings.texts[i], err);
-		if (result == -ENOENT)
-			result = gt_answers_set(&answers, args.settings.texts[i], err);
-	}
+	if (result == 0)
+		result = set_up(&answers, &args, err);
 	if (result == 0)
 		result = gt_recording_choose(word, &recording, err);
 	if (result == 0 && !word)

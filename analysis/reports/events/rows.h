@@ -43,9 +43,9 @@ void gt_event_rows_init(struct gt_event_rows *rows, const struct gt_trace *trace
                         struct gt_result *result);
 void gt_event_rows_release(struct gt_event_rows *rows);
 
-/* One row each; call and range are rows of api_calls and ranges that exist. */
+/* One row each; row is a row of api_calls, or of ranges, that exists. */
 void gt_event_rows_add_work(struct gt_event_rows *rows, const struct gt_activity *activity);
-void gt_event_rows_add_call(struct gt_event_rows *rows, gt_id call);
-void gt_event_rows_add_range(struct gt_event_rows *rows, gt_id range);
+void gt_event_rows_add_call(struct gt_event_rows *rows, gt_id row);
+void gt_event_rows_add_range(struct gt_event_rows *rows, gt_id row);
 
 #endif
