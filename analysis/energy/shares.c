@@ -38,25 +38,29 @@ struct sweep {
 	size_t next_unmeasured;
 };
 
-/* The same work runs up to that moment: the joules are of the groups that all of it is in. */
-static void go_to(struct sweep *sweep, struct gpu *gpu, gt_time time_ns)
+/* The joules up to that moment are of the groups that all that runs is in. */
+static void share_out(struct sweep *sweep, const struct gpu *gpu, gt_time time_ns)
 {
 	const struct running *first = gpu->running.rows;
-	struct gt_power_sums from;
-	struct gt_power_sums to;
+	const struct gt_power_sums from = gt_power_sums(gpu->power, gpu->until_ns);
+	const struct gt_power_sums to = gt_power_sums(gpu->power, time_ns);
 
-	if (time_ns > gpu->until_ns && gpu->running.count > 0 && first->group_count > 0) {
-		from = gt_power_sums(gpu->power, gpu->until_ns);
-		to = gt_power_sums(gpu->power, time_ns);
-		for (size_t i = 0; i < first->group_count; i++) {
-			struct gt_energy_share *share = &sweep->shares[first->groups[i]];
+	for (size_t i = 0; i < first->group_count; i++) {
+		struct gt_energy_share *share = &sweep->shares[first->groups[i]];
 
-			if (gpu->members[first->groups[i]].running != gpu->running.count)
-				continue;
-			share->alone_ns += to.told_ns - from.told_ns;
-			share->joules += to.active_joules - from.active_joules;
-		}
+		if (gpu->members[first->groups[i]].running != gpu->running.count)
+			continue;
+		share->alone_ns += to.told_ns - from.told_ns;
+		share->joules += to.active_joules - from.active_joules;
 	}
+}
+
+/* The same work runs up to that moment. */
+static void go_to(struct sweep *sweep, struct gpu *gpu, gt_time time_ns)
+{
+	if (time_ns > gpu->until_ns && gpu->running.count > 0 &&
+	    gpu->running.rows[0].group_count > 0)
+		share_out(sweep, gpu, time_ns);
 	gpu->until_ns = time_ns;
 }
 

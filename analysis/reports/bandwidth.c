@@ -278,7 +278,7 @@ static void add_remarks(struct gt_result *result, const struct gt_traffic_facts 
 	gt_result_remark(result, "Bytes of copies and fills are in the report copies.");
 }
 
-static const char rate[] = "achieved_bytes_per_second";
+static const char of_rates[] = "achieved_bytes_per_second";
 
 /* Text leaves these tables out: each would say in every row that it has no figure. */
 static void remark_not_measured(struct gt_result *result)
@@ -298,13 +298,13 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	(void)err;
 	gt_traffic_init(&facts, view);
 	add_kernels(result, &facts, arguments, sums);
-	without = gt_result_detail_if_unknown(result, rate);
+	without = gt_result_detail_if_unknown(result, of_rates);
 	add_sizes(result, &facts, arguments);
-	without |= gt_result_detail_if_unknown(result, rate);
+	without |= gt_result_detail_if_unknown(result, of_rates);
 	gt_bandwidth_add_ranges(result, &facts, arguments->values[ROWS].number);
-	without |= gt_result_detail_if_unknown(result, rate);
+	without |= gt_result_detail_if_unknown(result, of_rates);
 	gt_bandwidth_add_ops(result, &facts, arguments->values[ROWS].number);
-	without |= gt_result_detail_if_unknown(result, rate);
+	without |= gt_result_detail_if_unknown(result, of_rates);
 	add_devices(result, &facts, sums);
 	if (without)
 		remark_not_measured(result);

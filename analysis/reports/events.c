@@ -129,12 +129,14 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	const unsigned of = chosen(arguments->values[0].text);
 	struct gt_event_rows rows;
 	struct heads heads;
+	bool more;
 
 	(void)err;
 	gt_event_rows_init(&rows, view->trace, of, result);
 	heads_init(&heads, view->trace, of);
-	while (add_next(&rows, &heads))
-		continue;
+	do {
+		more = add_next(&rows, &heads);
+	} while (more);
 	if (gt_section_row_count(gt_result_find(result, "events")) == 0)
 		remark_empty(result, view, of);
 	if (of & GT_EVENTS_OF_GPUS)
