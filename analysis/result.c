@@ -180,29 +180,26 @@ void gt_result_top(struct gt_result *result, uint64_t all, uint64_t top)
 	section->more = all > top ? all - top : 0;
 }
 
-/* Content of cells, by the unit of their heading. */
-enum content { TEXT, COUNT, REAL };
-
-static enum content content_of(enum gt_unit unit)
+enum gt_cell_content gt_unit_content(enum gt_unit unit)
 {
 	switch (unit) {
 	case GT_UNIT_TEXT:
-		return TEXT;
+		return GT_CONTENT_TEXT;
 	case GT_UNIT_COUNT:
 	case GT_UNIT_NS:
 	case GT_UNIT_TIME:
 	case GT_UNIT_BYTES:
 	case GT_UNIT_BINARY_BYTES:
-		return COUNT;
+		return GT_CONTENT_COUNT;
 	case GT_UNIT_BYTES_PER_SECOND:
 	case GT_UNIT_FLOP_PER_SECOND:
 	case GT_UNIT_JOULES:
 	case GT_UNIT_WATTS:
 	case GT_UNIT_PERCENT:
 	case GT_UNIT_REAL:
-		return REAL;
+		return GT_CONTENT_REAL;
 	}
-	return TEXT;
+	return GT_CONTENT_TEXT;
 }
 
 /* An unknown cell; NULL when there is no table to add it to. */
@@ -223,11 +220,11 @@ static struct gt_cell *next_cell(struct gt_result *result)
 }
 
 /* The next cell, if that is what its heading says it holds. */
-static struct gt_cell *next_of(struct gt_result *result, enum content content)
+static struct gt_cell *next_of(struct gt_result *result, enum gt_cell_content content)
 {
 	struct gt_cell *cell = next_cell(result);
 
-	if (!cell || content_of(cell->unit) == content)
+	if (!cell || gt_unit_content(cell->unit) == content)
 		return cell;
 	note_wrong(result, "a cell is of another unit than its heading");
 	return NULL;
@@ -258,7 +255,7 @@ __attribute__((format(printf, 1, 0))) static char *format_text(const char *fmt, 
 
 void gt_result_add_text(struct gt_result *result, const char *text)
 {
-	struct gt_cell *cell = next_of(result, TEXT);
+	struct gt_cell *cell = next_of(result, GT_CONTENT_TEXT);
 	size_t size;
 
 	if (!text)
@@ -354,7 +351,7 @@ static bool is_possible(const struct gt_cell *cell)
 
 void gt_result_add_count(struct gt_result *result, int64_t count)
 {
-	struct gt_cell *cell = next_of(result, COUNT);
+	struct gt_cell *cell = next_of(result, GT_CONTENT_COUNT);
 
 	if (!cell)
 		return;
@@ -364,7 +361,7 @@ void gt_result_add_count(struct gt_result *result, int64_t count)
 
 void gt_result_add_real(struct gt_result *result, double real)
 {
-	struct gt_cell *cell = next_of(result, REAL);
+	struct gt_cell *cell = next_of(result, GT_CONTENT_REAL);
 
 	if (!cell)
 		return;

@@ -32,6 +32,11 @@ enum gt_unit {
 	GT_UNIT_REAL,             /* real, no unit */
 };
 
+/* Which member of a cell holds what is in it. */
+enum gt_cell_content { GT_CONTENT_TEXT, GT_CONTENT_COUNT, GT_CONTENT_REAL };
+
+enum gt_cell_content gt_unit_content(enum gt_unit unit);
+
 /*
  * Worth of a column where a table is wider than the page. Text leaves out those of least
  * worth first, of equals the last; JSON and CSV have all of them.

@@ -66,6 +66,19 @@ static struct gt_figure scaled(double value, const struct scale *scales)
 	return with_unit(group_real(value / scale->factor, decimals), scale->unit);
 }
 
+/* Each begins with what values are given in. */
+static const struct scale in_time[] = {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}, {0}};
+static const struct scale in_bytes[] = {{1, " B"},    {1e3, " KB"},  {1e6, " MB"},
+                                        {1e9, " GB"}, {1e12, " TB"}, {0}};
+/* No TB/s: rates are compared with data sheets and each other in GB/s. */
+static const struct scale in_rates[] = {
+	{1, " B/s"}, {1e3, " KB/s"}, {1e6, " MB/s"}, {1e9, " GB/s"}, {0}};
+static const struct scale in_watts[] = {{1, " mW"}, {1e3, " W"}, {1e6, " kW"}, {0}};
+static const struct scale in_hertz[] = {
+	{1, " Hz"}, {1e3, " kHz"}, {1e6, " MHz"}, {1e9, " GHz"}, {0}};
+static const struct scale in_counted_joules[] = {
+	{1, " mJ"}, {1e3, " J"}, {1e6, " kJ"}, {1e9, " MJ"}, {0}};
+
 struct gt_figure gt_figure_count(int64_t count)
 {
 	char number[GT_FIGURE_SIZE];
@@ -76,10 +89,7 @@ struct gt_figure gt_figure_count(int64_t count)
 
 struct gt_figure gt_figure_ns(int64_t ns)
 {
-	static const struct scale scales[] = {
-		{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}, {0}};
-
-	return scaled((double)ns, scales);
+	return scaled((double)ns, in_time);
 }
 
 struct gt_figure gt_figure_time(int64_t ns)
@@ -89,10 +99,7 @@ struct gt_figure gt_figure_time(int64_t ns)
 
 struct gt_figure gt_figure_bytes(int64_t bytes)
 {
-	static const struct scale scales[] = {{1, " B"},    {1e3, " KB"},  {1e6, " MB"},
-	                                      {1e9, " GB"}, {1e12, " TB"}, {0}};
-
-	return scaled((double)bytes, scales);
+	return scaled((double)bytes, in_bytes);
 }
 
 struct gt_figure gt_figure_binary(int64_t bytes)
@@ -111,11 +118,7 @@ struct gt_figure gt_figure_binary(int64_t bytes)
 
 struct gt_figure gt_figure_rate(double bytes_per_second)
 {
-	/* No TB/s: rates are compared with data sheets and each other in GB/s. */
-	static const struct scale scales[] = {
-		{1, " B/s"}, {1e3, " KB/s"}, {1e6, " MB/s"}, {1e9, " GB/s"}, {0}};
-
-	return scaled(bytes_per_second, scales);
+	return scaled(bytes_per_second, in_rates);
 }
 
 struct gt_figure gt_figure_flops(double flop_per_second)
@@ -139,11 +142,9 @@ struct gt_figure gt_figure_joules(double joules)
 
 struct gt_figure gt_figure_watts(double watts)
 {
-	static const struct scale scales[] = {{1, " mW"}, {1e3, " W"}, {1e6, " kW"}, {0}};
-
 	if (watts == 0)
 		return (struct gt_figure){"0 W"};
-	return scaled(watts * 1e3, scales);
+	return scaled(watts * 1e3, in_watts);
 }
 
 struct gt_figure gt_figure_percent(double percent)
@@ -164,20 +165,12 @@ struct gt_figure gt_figure_real(double real)
 }
 
 /* Units that have larger ones. */
-struct measure {
+static const struct {
 	const char *unit;
-	struct scale scales[6];
-};
-
-static const struct measure measures[] = {
-	{"ns", {{1, " ns"}, {1e3, " us"}, {1e6, " ms"}, {1e9, " s"}}},
-	{"bytes", {{1, " B"}, {1e3, " KB"}, {1e6, " MB"}, {1e9, " GB"}, {1e12, " TB"}}},
-	{"bytes/s", {{1, " B/s"}, {1e3, " KB/s"}, {1e6, " MB/s"}, {1e9, " GB/s"}}},
-	{"Hz", {{1, " Hz"}, {1e3, " kHz"}, {1e6, " MHz"}, {1e9, " GHz"}}},
-	{"cycles/s", {{1, " Hz"}, {1e3, " kHz"}, {1e6, " MHz"}, {1e9, " GHz"}}},
-	{"mW", {{1, " mW"}, {1e3, " W"}, {1e6, " kW"}}},
-	{"mJ", {{1, " mJ"}, {1e3, " J"}, {1e6, " kJ"}, {1e9, " MJ"}}},
-	{"mJ/s", {{1, " mW"}, {1e3, " W"}, {1e6, " kW"}}},
+	const struct scale *scales;
+} measures[] = {
+	{"ns", in_time},        {"bytes", in_bytes}, {"bytes/s", in_rates},     {"Hz", in_hertz},
+	{"cycles/s", in_hertz}, {"mW", in_watts},    {"mJ", in_counted_joules}, {"mJ/s", in_watts},
 };
 
 /* Counts of hardware are whole: 1,234, not 1,234.00. */

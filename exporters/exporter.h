@@ -10,6 +10,7 @@
 #include "model/trace.h"
 
 struct gt_error;
+struct gt_steps;
 struct gt_view;
 
 /* Where to write. The file is the caller's to open, to check and to name when it is complete. */
@@ -30,7 +31,8 @@ enum gt_compression {
 /* How to write; zero-initialised means the defaults. */
 struct gt_export_options {
 	enum gt_compression compression;
-	bool without_calls;  /* leave out API calls; waits and failed calls stay */
+	bool without_calls;           /* leave out API calls; waits and failed calls stay */
+	const struct gt_steps *steps; /* of the view, for who has found them; NULL: they are found */
 	const char *opening; /* how viewers are to open it, for exporters with keeps_opening;
 	                        NULL: nothing is said */
 };

@@ -223,6 +223,13 @@ static void take_alone(struct gt_energy_share *share)
 	                               : 0;
 }
 
+int gt_energy_compare(const struct gt_energy_share *a, const struct gt_energy_share *b)
+{
+	if (a->joules != b->joules)
+		return a->joules < b->joules ? 1 : -1;
+	return (a->shared_joules < b->shared_joules) - (a->shared_joules > b->shared_joules);
+}
+
 struct gt_energy_share *gt_energy_shares(const struct gt_boards *boards,
                                          const struct gt_energy_groups *groups)
 {

@@ -46,4 +46,8 @@ struct gt_energy_groups {
 struct gt_energy_share *gt_energy_shares(const struct gt_boards *boards,
                                          const struct gt_energy_groups *groups);
 
+/* Compares them for an order by joules, those that come first being less; 0: shared ones are equal
+ * too. */
+int gt_energy_compare(const struct gt_energy_share *a, const struct gt_energy_share *b);
+
 #endif

@@ -26,13 +26,16 @@ void gt_timeline_label_gpu(const struct gt_timeline *timeline, gt_id device, con
 void gt_timeline_label_process(const struct gt_timeline *timeline, gt_id process,
                                char label[GT_TIMELINE_LABEL]);
 
-/* Among rows with these weights, numbers of the heaviest, which weigh something, in order. */
-struct gt_timeline_choice {
-	gt_array(gt_id) rows;
-	uint64_t left_out; /* that weigh something, too */
-};
-void gt_timeline_choose(struct gt_timeline_choice *choice, const uint64_t *weights, size_t count,
-                        size_t most);
+/*
+ * Tracks for the heaviest of the rows that weigh something, at most so many, in the order of their
+ * weights; label names each, and says which GPU it is of. By row: its track, SIZE_MAX: it has none.
+ * left_out gets how many weigh something and have none. The caller frees the array.
+ */
+size_t *gt_timeline_add_heaviest(struct gt_timeline *timeline, enum gt_timeline_kind kind,
+                                 const uint64_t *weights, size_t count, size_t most,
+                                 void (*label)(struct gt_timeline *timeline,
+                                               struct gt_timeline_track *track),
+                                 uint64_t *left_out);
 
 void gt_timeline_add_gpus(struct gt_timeline *timeline);
 void gt_timeline_add_streams(struct gt_timeline *timeline);

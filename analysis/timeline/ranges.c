@@ -30,9 +30,8 @@ static uint64_t *weigh(const struct gt_trace *trace)
 	return weights;
 }
 
-static void label_thread(struct gt_timeline *timeline, size_t track)
+static void label_thread(struct gt_timeline *timeline, struct gt_timeline_track *row)
 {
-	struct gt_timeline_track *row = &timeline->tracks.rows[track];
 	const struct gt_trace *trace = timeline->view->trace;
 	const struct gt_thread *thread = &trace->threads.rows[row->row];
 
@@ -44,27 +43,17 @@ static void label_thread(struct gt_timeline *timeline, size_t track)
 void gt_timeline_add_ranges(struct gt_timeline *timeline)
 {
 	const struct gt_trace *trace = timeline->view->trace;
-	const size_t count = trace->threads.count;
 	uint64_t *weights = weigh(trace);
-	size_t *tracks = gt_allocate((count + 1) * sizeof(*tracks));
-	struct gt_timeline_choice choice;
+	size_t *tracks = gt_timeline_add_heaviest(timeline, GT_TIMELINE_RANGES, weights,
+	                                          trace->threads.count, GT_TIMELINE_THREADS,
+	                                          label_thread, &timeline->threads_left_out);
 
-	for (size_t i = 0; i < count; i++)
-		tracks[i] = SIZE_MAX;
-	gt_timeline_choose(&choice, weights, count, GT_TIMELINE_THREADS);
-	gt_array_each(const gt_id, thread, &choice.rows) {
-		tracks[*thread] =
-			gt_timeline_add_track(timeline, GT_TIMELINE_RANGES, GT_NONE, *thread);
-		label_thread(timeline, tracks[*thread]);
-	}
-	timeline->threads_left_out = choice.left_out;
 	gt_array_each(const struct gt_range, range, &trace->ranges)
 		if (is_drawn(trace, range) && tracks[range->thread] != SIZE_MAX)
 			gt_timeline_put_one(timeline, tracks[range->thread],
 			                    (struct gt_interval){range->start_ns, range->end_ns},
 			                    gt_strings_add(timeline->names,
 			                                   gt_trace_text(trace, range->text)));
-	gt_array_release(&choice.rows);
 	gt_array_free(tracks);
 	gt_array_free(weights);
 }

@@ -31,12 +31,12 @@ static uint64_t *weigh(const struct gt_trace *trace)
 	return weights;
 }
 
-static void label_stream(struct gt_timeline *timeline, size_t track)
+static void label_stream(struct gt_timeline *timeline, struct gt_timeline_track *row)
 {
-	struct gt_timeline_track *row = &timeline->tracks.rows[track];
 	const struct gt_trace *trace = timeline->view->trace;
 	char label[GT_LABEL_BYTES];
 
+	row->device = gt_stream_device(trace, row->row);
 	gt_stream_label(trace, row->row, label, sizeof(label));
 	snprintf(row->label, sizeof(row->label), "stream %s", label);
 	gt_timeline_label_process(timeline, gt_trace_stream_process(trace, row->row), row->label);
@@ -94,22 +94,12 @@ static void put_work(struct gt_timeline *timeline, const size_t *tracks)
 void gt_timeline_add_streams(struct gt_timeline *timeline)
 {
 	const struct gt_trace *trace = timeline->view->trace;
-	const size_t count = trace->streams.count;
 	uint64_t *weights = weigh(trace);
-	size_t *tracks = gt_allocate((count + 1) * sizeof(*tracks));
-	struct gt_timeline_choice choice;
+	size_t *tracks = gt_timeline_add_heaviest(timeline, GT_TIMELINE_STREAM, weights,
+	                                          trace->streams.count, GT_TIMELINE_STREAMS,
+	                                          label_stream, &timeline->streams_left_out);
 
-	for (size_t i = 0; i < count; i++)
-		tracks[i] = SIZE_MAX;
-	gt_timeline_choose(&choice, weights, count, GT_TIMELINE_STREAMS);
-	gt_array_each(const gt_id, stream, &choice.rows) {
-		tracks[*stream] = gt_timeline_add_track(timeline, GT_TIMELINE_STREAM,
-		                                        gt_stream_device(trace, *stream), *stream);
-		label_stream(timeline, tracks[*stream]);
-	}
-	timeline->streams_left_out = choice.left_out;
 	put_work(timeline, tracks);
-	gt_array_release(&choice.rows);
 	gt_array_free(tracks);
 	gt_array_free(weights);
 }

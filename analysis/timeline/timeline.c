@@ -147,27 +147,35 @@ void gt_timeline_label_process(const struct gt_timeline *timeline, gt_id process
 		         trace->processes.rows[process].pid);
 }
 
-void gt_timeline_choose(struct gt_timeline_choice *choice, const uint64_t *weights, size_t count,
-                        size_t most)
+/* The heaviest row without a track; count: none of them weighs anything. */
+static size_t heaviest(const uint64_t *weights, const size_t *tracks, size_t count)
 {
-	bool *taken = gt_allocate_zeroed(count + 1, sizeof(*taken));
-	size_t heaviest = 0;
+	size_t found = count;
 
-	*choice = (struct gt_timeline_choice){0};
-	while (heaviest < count && choice->rows.count < most) {
-		heaviest = count;
-		for (size_t i = 0; i < count; i++)
-			if (weights[i] > 0 && !taken[i] &&
-			    (heaviest == count || weights[i] > weights[heaviest]))
-				heaviest = i;
-		if (heaviest == count)
-			break;
-		taken[heaviest] = true;
-		*gt_array_push(&choice->rows) = (gt_id)heaviest;
+	for (size_t i = 0; i < count; i++)
+		if (weights[i] > 0 && tracks[i] == SIZE_MAX &&
+		    (found == count || weights[i] > weights[found]))
+			found = i;
+	return found;
+}
+
+size_t *gt_timeline_add_heaviest(struct gt_timeline *timeline, enum gt_timeline_kind kind,
+                                 const uint64_t *weights, size_t count, size_t most,
+                                 void (*label)(struct gt_timeline *timeline,
+                                               struct gt_timeline_track *track),
+                                 uint64_t *left_out)
+{
+	size_t *tracks = gt_allocate((count + 1) * sizeof(*tracks));
+	size_t row;
+
+	memset(tracks, 0xff, (count + 1) * sizeof(*tracks));
+	for (size_t i = 0; i < most && (row = heaviest(weights, tracks, count)) < count; i++) {
+		tracks[row] = gt_timeline_add_track(timeline, kind, GT_NONE, (gt_id)row);
+		label(timeline, &timeline->tracks.rows[tracks[row]]);
 	}
 	for (size_t i = 0; i < count; i++)
-		choice->left_out += weights[i] > 0 && !taken[i];
-	gt_array_free(taken);
+		*left_out += weights[i] > 0 && tracks[i] == SIZE_MAX;
+	return tracks;
 }
 
 void gt_timeline_init(struct gt_timeline *timeline, const struct gt_view *view, size_t most)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -69,29 +67,10 @@ static void write_field(const char *text, FILE *out)
 
 static void write_cell(const struct gt_cell *cell, FILE *out)
 {
-	if (cell->unknown)
-		return;
-	switch (cell->unit) {
-	case GT_UNIT_TEXT:
+	if (!cell->unknown && cell->unit == GT_UNIT_TEXT)
 		write_field(cell->text ? cell->text : "", out);
-		return;
-	case GT_UNIT_COUNT:
-	case GT_UNIT_NS:
-	case GT_UNIT_TIME:
-	case GT_UNIT_BYTES:
-	case GT_UNIT_BINARY_BYTES:
-		fprintf(out, "%" PRId64, cell->count);
-		return;
-	case GT_UNIT_BYTES_PER_SECOND:
-	case GT_UNIT_FLOP_PER_SECOND:
-	case GT_UNIT_JOULES:
-	case GT_UNIT_WATTS:
-	case GT_UNIT_PERCENT:
-	case GT_UNIT_REAL:
-		if (isfinite(cell->real))
-			fprintf(out, "%.15g", cell->real);
-		return;
-	}
+	else
+		gt_cell_write_figure(cell, out);
 }
 
 void gt_render_csv_section(const struct gt_rendering *rendering, const struct gt_section *section,

@@ -51,16 +51,10 @@ static struct gt_figure figure_of(const struct gt_cell *cell)
 	return (struct gt_figure){""};
 }
 
-static bool is_real(enum gt_unit unit)
-{
-	return unit == GT_UNIT_BYTES_PER_SECOND || unit == GT_UNIT_FLOP_PER_SECOND ||
-	       unit == GT_UNIT_JOULES || unit == GT_UNIT_WATTS || unit == GT_UNIT_PERCENT ||
-	       unit == GT_UNIT_REAL;
-}
-
 static bool is_unknown(const struct gt_cell *cell)
 {
-	return cell->unknown || (is_real(cell->unit) && !isfinite(cell->real));
+	return cell->unknown ||
+	       (gt_unit_content(cell->unit) == GT_CONTENT_REAL && !isfinite(cell->real));
 }
 
 /* Process ids are names made of digits: grouped, they would not be found anywhere else. */
@@ -96,19 +90,19 @@ static struct gt_figure figure_in_row(const struct gt_heading *heading, double v
 	return gt_figure_in(value, other);
 }
 
-static char *text_of(const struct gt_section *section, const struct gt_cell *row, size_t column)
+static char *text_of(const struct gt_grid *grid, const struct gt_cell *row, size_t column)
 {
+	const struct gt_section *section = grid->section;
 	const struct gt_heading *heading = &section->headings[column];
 	const struct gt_cell *cell = &row[column];
-	const size_t units = column_of_units(section);
 	char digits[32];
 
 	if (is_unknown(cell))
 		return gt_printable("-");
 	if (cell->unit == GT_UNIT_TEXT)
 		return gt_printable(cell->text ? cell->text : "");
-	if (heading->row_unit != GT_ROW_UNIT_NONE && units < section->heading_count) {
-		const struct gt_cell *unit = &row[units];
+	if (heading->row_unit != GT_ROW_UNIT_NONE && grid->units < section->heading_count) {
+		const struct gt_cell *unit = &row[grid->units];
 
 		return gt_printable(figure_in_row(heading, cell->real,
 		                                  unit->unknown || !unit->text ? "" : unit->text)
@@ -160,7 +154,7 @@ static void column_init(struct gt_grid *grid, size_t heading)
 	column->texts = gt_allocate((grid->rows.count + 1) * sizeof(*column->texts));
 	column->texts[0] = gt_heading_label(section, heading);
 	for (size_t r = 0; r < grid->rows.count; r++)
-		column->texts[r + 1] = text_of(section, gt_rows_get(&grid->rows, r), heading);
+		column->texts[r + 1] = text_of(grid, gt_rows_get(&grid->rows, r), heading);
 	for (size_t r = 0; r <= grid->rows.count; r++) {
 		const size_t width = gt_columns_of(column->texts[r]);
 
@@ -216,7 +210,9 @@ static bool is_constant(const struct gt_grid *grid, size_t column)
 
 static bool is_zero(const struct gt_cell *cell)
 {
-	return !cell->unknown && (is_real(cell->unit) ? cell->real == 0 : cell->count == 0);
+	return !cell->unknown &&
+	       (gt_unit_content(cell->unit) == GT_CONTENT_REAL ? cell->real == 0
+	                                                       : cell->count == 0);
 }
 
 /* Adds a column whose rows are the same to what is said of all of them. */
@@ -253,7 +249,11 @@ static void take_out_same(struct gt_grid *grid)
 void gt_grid_init(struct gt_grid *grid, const struct gt_rendering *rendering,
                   const struct gt_section *section)
 {
-	*grid = (struct gt_grid){.section = section, .wraps_name = rendering->whole_names};
+	*grid = (struct gt_grid){
+		.section = section,
+		.units = column_of_units(section),
+		.wraps_name = rendering->whole_names,
+	};
 	gt_rows_init(&grid->rows, section, rendering->sort, gt_rendering_limit(rendering, section));
 	grid->columns = gt_allocate(section->heading_count * sizeof(*grid->columns));
 	for (unsigned place = 0; place <= 2; place++)

@@ -29,6 +29,7 @@ struct gt_grid {
 	struct gt_rows rows;
 	struct gt_grid_column *columns; /* from left to right */
 	size_t count;
+	size_t units;    /* column of the section with the units of reals; heading_count: none */
 	size_t left_out; /* columns that did not fit and say something */
 	char *same; /* columns left out as all rows shown have the same: "calls 5, size 1.34 GB";
 	               NULL: none; owned */

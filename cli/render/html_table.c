@@ -9,6 +9,7 @@
 #include "cli/render/grid.h"
 #include "cli/render/html.h"
 #include "cli/render/render.h"
+#include "cli/render/svg.h"
 
 enum { FILTERED = 20 }; /* a table with more rows has a box to filter them by */
 
@@ -16,27 +17,11 @@ void gt_html_text(const char *text, FILE *out)
 {
 	char *printable = gt_printable(text);
 
-	for (const char *at = printable; *at; at++) {
-		switch (*at) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		case '\'':
+	for (const char *at = printable; *at; at++)
+		if (*at == '\'')
 			fputs("&#39;", out);
-			break;
-		default:
+		else if (!gt_svg_escape(*at, out))
 			putc(*at, out);
-		}
-	}
 	free(printable);
 }
 
@@ -74,31 +59,6 @@ static const char *class_of(const struct gt_heading *heading)
 	return is_name(heading) ? "name" : "t";
 }
 
-/* The raw value of a figure, with all its digits; nothing where it is not known. */
-static void write_value(const struct gt_cell *cell, FILE *out)
-{
-	switch (cell->unit) {
-	case GT_UNIT_TEXT:
-		break;
-	case GT_UNIT_COUNT:
-	case GT_UNIT_NS:
-	case GT_UNIT_TIME:
-	case GT_UNIT_BYTES:
-	case GT_UNIT_BINARY_BYTES:
-		fprintf(out, "%" PRId64, cell->count);
-		break;
-	case GT_UNIT_BYTES_PER_SECOND:
-	case GT_UNIT_FLOP_PER_SECOND:
-	case GT_UNIT_JOULES:
-	case GT_UNIT_WATTS:
-	case GT_UNIT_PERCENT:
-	case GT_UNIT_REAL:
-		if (isfinite(cell->real))
-			fprintf(out, "%.15g", cell->real);
-		break;
-	}
-}
-
 static bool is_bad(const struct gt_heading *heading, const struct gt_cell *cell)
 {
 	return heading->alarming && !cell->unknown && heading->unit == GT_UNIT_COUNT &&
@@ -121,7 +81,7 @@ static void write_cell(const struct gt_grid *grid, size_t row, size_t column, FI
 	if (heading->unit != GT_UNIT_TEXT) {
 		fputs(" data-v=\"", out);
 		if (!cell->unknown)
-			write_value(cell, out);
+			gt_cell_write_figure(cell, out);
 		fputs("\"", out);
 		write_bar(cell, out);
 	}

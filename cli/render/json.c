@@ -13,21 +13,12 @@ static json_t *json_of_cell(const struct gt_cell *cell)
 {
 	if (cell->unknown)
 		return json_null();
-	switch (cell->unit) {
-	case GT_UNIT_TEXT:
+	switch (gt_unit_content(cell->unit)) {
+	case GT_CONTENT_TEXT:
 		return gt_json_text(cell->text);
-	case GT_UNIT_COUNT:
-	case GT_UNIT_NS:
-	case GT_UNIT_TIME:
-	case GT_UNIT_BYTES:
-	case GT_UNIT_BINARY_BYTES:
+	case GT_CONTENT_COUNT:
 		return json_integer(cell->count);
-	case GT_UNIT_BYTES_PER_SECOND:
-	case GT_UNIT_FLOP_PER_SECOND:
-	case GT_UNIT_JOULES:
-	case GT_UNIT_WATTS:
-	case GT_UNIT_PERCENT:
-	case GT_UNIT_REAL:
+	case GT_CONTENT_REAL:
 		return isfinite(cell->real) ? json_real(cell->real) : json_null();
 	}
 	return json_null();

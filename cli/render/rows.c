@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/render/rows.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,24 +123,32 @@ static int compare_numbers(double a, double b)
 
 static int compare_values(const struct gt_cell *a, const struct gt_cell *b)
 {
-	switch (a->unit) {
-	case GT_UNIT_TEXT:
+	switch (gt_unit_content(a->unit)) {
+	case GT_CONTENT_TEXT:
 		return strcmp(a->text ? a->text : "", b->text ? b->text : "");
-	case GT_UNIT_COUNT:
-	case GT_UNIT_NS:
-	case GT_UNIT_TIME:
-	case GT_UNIT_BYTES:
-	case GT_UNIT_BINARY_BYTES:
+	case GT_CONTENT_COUNT:
 		return (a->count > b->count) - (a->count < b->count);
-	case GT_UNIT_BYTES_PER_SECOND:
-	case GT_UNIT_FLOP_PER_SECOND:
-	case GT_UNIT_JOULES:
-	case GT_UNIT_WATTS:
-	case GT_UNIT_PERCENT:
-	case GT_UNIT_REAL:
+	case GT_CONTENT_REAL:
 		return compare_numbers(a->real, b->real);
 	}
 	return 0;
+}
+
+void gt_cell_write_figure(const struct gt_cell *cell, FILE *out)
+{
+	if (cell->unknown)
+		return;
+	switch (gt_unit_content(cell->unit)) {
+	case GT_CONTENT_TEXT:
+		break;
+	case GT_CONTENT_COUNT:
+		fprintf(out, "%" PRId64, cell->count);
+		break;
+	case GT_CONTENT_REAL:
+		if (isfinite(cell->real))
+			fprintf(out, "%.15g", cell->real);
+		break;
+	}
 }
 
 /* Unknown values come last in either direction. */

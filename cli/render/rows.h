@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/command_line/option.h"
 
@@ -32,6 +33,9 @@ bool gt_rows_are_sorted_by(const struct gt_rows *rows, size_t column);
 
 /* heading_count cells, valid as long as the section. */
 const struct gt_cell *gt_rows_get(const struct gt_rows *rows, size_t index);
+
+/* The raw figure of a cell with all its digits; nothing where it is not known, or a text. */
+void gt_cell_write_figure(const struct gt_cell *cell, FILE *out);
 
 /*
  * The column of that name; "total" also finds "total_ns", as does what text has as its heading.

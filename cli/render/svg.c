@@ -47,29 +47,32 @@ static const char style[] =
 	".picture .roof{stroke:#6f9bf0}.picture .point{fill:#f0883e;stroke:#0d1117}"
 	".picture .number{stroke:#0d1117}}";
 
+bool gt_svg_escape(char character, FILE *out)
+{
+	switch (character) {
+	case '&':
+		fputs("&amp;", out);
+		return true;
+	case '<':
+		fputs("&lt;", out);
+		return true;
+	case '>':
+		fputs("&gt;", out);
+		return true;
+	case '"':
+		fputs("&quot;", out);
+		return true;
+	default:
+		return false;
+	}
+}
+
 void gt_svg_text(const char *text, FILE *out)
 {
-	for (; *text; text++) {
-		switch (*text) {
-		case '&':
-			fputs("&amp;", out);
-			break;
-		case '<':
-			fputs("&lt;", out);
-			break;
-		case '>':
-			fputs("&gt;", out);
-			break;
-		case '"':
-			fputs("&quot;", out);
-			break;
-		default:
-			/* Control characters cannot stand in XML at all. */
-			if ((unsigned char)*text >= 0x20 && *text != 0x7f)
-				putc(*text, out);
-			break;
-		}
-	}
+	/* Control characters cannot stand in XML at all. */
+	for (; *text; text++)
+		if (!gt_svg_escape(*text, out) && (unsigned char)*text >= 0x20 && *text != 0x7f)
+			putc(*text, out);
 }
 
 /* Where a value stands between two edges. */

@@ -2,6 +2,7 @@
 #ifndef GT_CLI_RENDER_SVG_H
 #define GT_CLI_RENDER_SVG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -18,6 +19,9 @@ enum {
 	GT_SVG_LEGEND = 745,
 	GT_SVG_LEGEND_LINE = 17,
 };
+
+/* A character that XML and HTML have another spelling for, so spelt; false: it has none. */
+bool gt_svg_escape(char character, FILE *out);
 
 /* A text between tags, or in an attribute. */
 void gt_svg_text(const char *text, FILE *out);

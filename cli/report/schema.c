@@ -41,24 +41,13 @@ static const char *unit_name(enum gt_unit unit)
 
 static const char *type_name(enum gt_unit unit)
 {
-	switch (unit) {
-	case GT_UNIT_TEXT:
-		return "string";
-	case GT_UNIT_COUNT:
-	case GT_UNIT_NS:
-	case GT_UNIT_TIME:
-	case GT_UNIT_BYTES:
-	case GT_UNIT_BINARY_BYTES:
-		return "integer";
-	case GT_UNIT_BYTES_PER_SECOND:
-	case GT_UNIT_FLOP_PER_SECOND:
-	case GT_UNIT_JOULES:
-	case GT_UNIT_WATTS:
-	case GT_UNIT_PERCENT:
-	case GT_UNIT_REAL:
-		break;
-	}
-	return "number";
+	static const char *const names[] = {
+		[GT_CONTENT_TEXT] = "string",
+		[GT_CONTENT_COUNT] = "integer",
+		[GT_CONTENT_REAL] = "number",
+	};
+
+	return names[gt_unit_content(unit)];
 }
 
 static json_t *schema_of_column(const struct gt_heading *heading)

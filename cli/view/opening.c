@@ -42,18 +42,14 @@ static const struct gt_step *typical_step(const struct gt_steps *steps)
 }
 
 /* Work of a step may end behind it. */
-static bool show_step(struct gt_opening *opening, const struct gt_view *view)
+static bool show_step(struct gt_opening *opening, const struct gt_steps *steps)
 {
-	const struct gt_step *step;
-	struct gt_steps steps;
+	const struct gt_step *step = typical_step(steps);
 
-	gt_steps_init(&steps, view);
-	step = typical_step(&steps);
 	if (step) {
 		opening->start_ns = step->start_ns - gt_step_wall(step) / 20;
 		opening->end_ns = step->end_ns + gt_step_wall(step) / 5;
 	}
-	gt_steps_release(&steps);
 	return step;
 }
 
@@ -178,7 +174,8 @@ static bool shares_gpu(const struct gt_trace *trace)
 	return shared;
 }
 
-void gt_opening_init(struct gt_opening *opening, const struct gt_view *view)
+void gt_opening_init(struct gt_opening *opening, const struct gt_view *view,
+                     const struct gt_steps *steps)
 {
 	const struct gt_trace *trace = view->trace;
 	size_t room = GT_OPENING_STREAMS;
@@ -189,7 +186,7 @@ void gt_opening_init(struct gt_opening *opening, const struct gt_view *view)
 		.path = trace->processes.count == 1,
 		.shared = shares_gpu(trace),
 	};
-	if (show_step(opening, view))
+	if (show_step(opening, steps))
 		room = 1;
 	else
 		show_work(opening, trace);

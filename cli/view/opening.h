@@ -9,6 +9,7 @@
 #include "exporters/perfetto/opening.h"
 #include "model/trace.h"
 
+struct gt_steps;
 struct gt_view;
 
 /*
@@ -34,7 +35,8 @@ struct gt_opening {
  * there are none it is the time in which GPUs had work, or the middle of it, with some hundred
  * kernels.
  */
-void gt_opening_init(struct gt_opening *opening, const struct gt_view *view);
+void gt_opening_init(struct gt_opening *opening, const struct gt_view *view,
+                     const struct gt_steps *steps);
 
 /* As a text, and back; false, and nothing known, for another text. */
 void gt_opening_write(const struct gt_opening *opening, char text[GT_OPENING_BYTES]);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/ranges/steps/steps.h"
 #include "base/error.h"
 #include "base/sink/file.h"
 #include "cli/output/progress.h"
@@ -11,14 +12,17 @@
 #include "cli/view/opening.h"
 #include "cli/view/serve.h"
 
-/* Finding it walks the steps of the view. */
-static const char *write_opening(const struct gt_view *view, char text[GT_OPENING_BYTES])
+/* Finding the steps of the view is dear: the trace has them too. */
+static void set_opening(struct gt_export_options *how, const struct gt_view *view,
+                        struct gt_steps *steps, char text[GT_OPENING_BYTES])
 {
 	struct gt_opening opening;
 
-	gt_opening_init(&opening, view);
+	gt_steps_init(steps, view);
+	gt_opening_init(&opening, view, steps);
 	gt_opening_write(&opening, text);
-	return text;
+	how->steps = steps;
+	how->opening = text;
 }
 
 int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *view,
@@ -29,10 +33,14 @@ int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *
 	                                 file->path};
 	struct gt_export_options how = file->how;
 	char opening[GT_OPENING_BYTES];
+	struct gt_steps steps;
 	int result;
 
-	how.opening = file->exporter->keeps_opening ? write_opening(view, opening) : NULL;
+	if (file->exporter->keeps_opening)
+		set_opening(&how, view, &steps, opening);
 	result = file->exporter->write(view, &how, &target, counts, err);
+	if (how.steps)
+		gt_steps_release(&steps);
 	/* An exporter does not know what the file will be called. */
 	if (result < 0)
 		return gt_fail(err, -result, "cannot write %s: %s", file->name,

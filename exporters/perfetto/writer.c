@@ -28,6 +28,7 @@ void gt_perfetto_write(struct gt_perfetto *perfetto, const struct gt_export_opti
 #include "exporters/perfetto/parts.def"
 	};
 
+	perfetto->steps = options->steps;
 	perfetto->base_ns = find_base(perfetto->trace);
 	gt_ids_init(&perfetto->ids, perfetto->trace);
 	perfetto->ids.without_calls = options->without_calls;

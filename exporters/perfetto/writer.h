@@ -11,12 +11,14 @@
 #include "exporters/perfetto/wire/sequence.h"
 #include "exporters/timeline/ids.h"
 
+struct gt_steps;
 struct gt_view;
 
 /* One export on its way: what its parts share. */
 struct gt_perfetto {
 	const struct gt_view *view;
 	const struct gt_trace *trace; /* of the view */
+	const struct gt_steps *steps; /* likewise; NULL: nobody has found them */
 	struct gt_ids ids;
 	struct gt_names names;
 	struct gt_packets packets;

@@ -103,7 +103,7 @@ void gt_steps_add_guessed_work(struct gt_steps *steps)
 	const struct gt_trace *trace = steps->ranges.trace;
 	const size_t count = steps->rows.count;
 	const struct covers covers = {
-		.busy = gt_allocate_zeroed(count + 1, sizeof(*covers.busy)),
+		.busy = gt_allocate_zeroed(count, sizeof(*covers.busy)),
 		.gpus = gt_allocate_zeroed(count * trace->devices.count + 1, sizeof(*covers.gpus)),
 		.devices = trace->devices.count,
 	};
@@ -111,7 +111,7 @@ void gt_steps_add_guessed_work(struct gt_steps *steps)
 	struct gt_activity activity;
 
 	gt_activity_walk_init(&walk, trace, GT_WORK_BUSY);
-	while (count > 0 && gt_activity_next(&walk, &activity)) {
+	while (gt_activity_next(&walk, &activity)) {
 		const struct gt_api_call *call = activity.api_call < trace->api_calls.count
 		                                         ? &trace->api_calls.rows[activity.api_call]
 		                                         : NULL;

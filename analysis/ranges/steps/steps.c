@@ -255,6 +255,8 @@ void gt_steps_init(struct gt_steps *steps, const struct gt_view *view)
 		add_steps(steps);
 	else if (!steps->was_chosen)
 		gt_steps_add_guessed(steps, view);
+	if (steps->rows.count == 0)
+		return;
 	add_groups(steps);
 	if (steps->path != GT_NONE)
 		add_work(steps);

@@ -52,11 +52,10 @@ static int by_joules(const void *a, const void *b)
 {
 	const struct row *left = a;
 	const struct row *right = b;
+	const int order = gt_energy_compare(&left->share, &right->share);
 
-	if (left->share.joules != right->share.joules)
-		return left->share.joules < right->share.joules ? 1 : -1;
-	if (left->share.shared_joules != right->share.shared_joules)
-		return left->share.shared_joules < right->share.shared_joules ? 1 : -1;
+	if (order != 0)
+		return order;
 	if (left->share.ran_ns != right->share.ran_ns)
 		return left->share.ran_ns < right->share.ran_ns ? 1 : -1;
 	return (left->group > right->group) - (left->group < right->group);

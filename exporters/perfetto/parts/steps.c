@@ -32,17 +32,13 @@ static void put_step(struct gt_lanes *lanes, const struct gt_step *step, int64_t
 	gt_lanes_put(lanes, &slice);
 }
 
-void gt_perfetto_write_steps(struct gt_perfetto *perfetto)
+static void put_steps(struct gt_perfetto *perfetto, const struct gt_steps *steps)
 {
-	const struct gt_trace *trace = perfetto->trace;
-	struct gt_steps steps;
-
-	gt_steps_init(&steps, perfetto->view);
-	gt_array_each(const struct gt_step_group, group, &steps.groups) {
-		const struct gt_step *first = &steps.rows.rows[group->first];
+	gt_array_each(const struct gt_step_group, group, &steps->groups) {
+		const struct gt_step *first = &steps->rows.rows[group->first];
 		struct gt_lanes lanes;
 
-		if (first->process >= trace->processes.count)
+		if (first->process >= perfetto->trace->processes.count)
 			continue;
 		gt_lanes_init(&lanes, perfetto, perfetto->ids.process_uuids[first->process], "step",
 		              "Steps");
@@ -51,5 +47,17 @@ void gt_perfetto_write_steps(struct gt_perfetto *perfetto)
 				put_step(&lanes, &first[i], group->wall.spread.median);
 		gt_lanes_finish(&lanes);
 	}
+}
+
+void gt_perfetto_write_steps(struct gt_perfetto *perfetto)
+{
+	struct gt_steps steps;
+
+	if (perfetto->steps) {
+		put_steps(perfetto, perfetto->steps);
+		return;
+	}
+	gt_steps_init(&steps, perfetto->view);
+	put_steps(perfetto, &steps);
 	gt_steps_release(&steps);
 }

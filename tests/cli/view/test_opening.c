@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ranges/steps/steps.h"
 #include "model/view/view.h"
 #include "support/check.h"
 #include "support/scene.h"
@@ -26,7 +27,11 @@ static void open_trace(void)
 {
 	const struct gt_view view = gt_view_of(&trace);
 
-	gt_opening_init(&opening, &view);
+	struct gt_steps steps;
+
+	gt_steps_init(&steps, &view);
+	gt_opening_init(&opening, &view, &steps);
+	gt_steps_release(&steps);
 }
 
 static void expect_stretch(gt_time start_ns, gt_time end_ns)
