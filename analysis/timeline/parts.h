@@ -26,15 +26,21 @@ void gt_timeline_label_gpu(const struct gt_timeline *timeline, gt_id device, con
 void gt_timeline_label_process(const struct gt_timeline *timeline, gt_id process,
                                char label[GT_TIMELINE_LABEL]);
 
+/* Rows that may have a track each. */
+struct gt_timeline_rows {
+	enum gt_timeline_kind kind;
+	const uint64_t *weights; /* by row; 0: it has nothing to draw */
+	size_t count;
+	size_t most; /* tracks */
+	/* Names a track, and says which GPU it is of. */
+	void (*label)(struct gt_timeline *timeline, struct gt_timeline_track *track);
+};
+
 /*
- * Tracks for the heaviest of the rows that weigh something, at most so many, in the order of their
- * weights; label names each, and says which GPU it is of. By row: its track, SIZE_MAX: it has none.
- * left_out gets how many weigh something and have none. The caller frees the array.
+ * Tracks for the heaviest of the rows, in the order of their weights. By row: its track, SIZE_MAX:
+ * it has none. left_out gets how many weigh something and have none. The caller frees the array.
  */
-size_t *gt_timeline_add_heaviest(struct gt_timeline *timeline, enum gt_timeline_kind kind,
-                                 const uint64_t *weights, size_t count, size_t most,
-                                 void (*label)(struct gt_timeline *timeline,
-                                               struct gt_timeline_track *track),
+size_t *gt_timeline_add_heaviest(struct gt_timeline *timeline, const struct gt_timeline_rows *rows,
                                  uint64_t *left_out);
 
 void gt_timeline_add_gpus(struct gt_timeline *timeline);

@@ -44,9 +44,14 @@ void gt_timeline_add_ranges(struct gt_timeline *timeline)
 {
 	const struct gt_trace *trace = timeline->view->trace;
 	uint64_t *weights = weigh(trace);
-	size_t *tracks = gt_timeline_add_heaviest(timeline, GT_TIMELINE_RANGES, weights,
-	                                          trace->threads.count, GT_TIMELINE_THREADS,
-	                                          label_thread, &timeline->threads_left_out);
+	const struct gt_timeline_rows rows = {
+		.kind = GT_TIMELINE_RANGES,
+		.weights = weights,
+		.count = trace->threads.count,
+		.most = GT_TIMELINE_THREADS,
+		.label = label_thread,
+	};
+	size_t *tracks = gt_timeline_add_heaviest(timeline, &rows, &timeline->threads_left_out);
 
 	gt_array_each(const struct gt_range, range, &trace->ranges)
 		if (is_drawn(trace, range) && tracks[range->thread] != SIZE_MAX)

@@ -95,9 +95,14 @@ void gt_timeline_add_streams(struct gt_timeline *timeline)
 {
 	const struct gt_trace *trace = timeline->view->trace;
 	uint64_t *weights = weigh(trace);
-	size_t *tracks = gt_timeline_add_heaviest(timeline, GT_TIMELINE_STREAM, weights,
-	                                          trace->streams.count, GT_TIMELINE_STREAMS,
-	                                          label_stream, &timeline->streams_left_out);
+	const struct gt_timeline_rows rows = {
+		.kind = GT_TIMELINE_STREAM,
+		.weights = weights,
+		.count = trace->streams.count,
+		.most = GT_TIMELINE_STREAMS,
+		.label = label_stream,
+	};
+	size_t *tracks = gt_timeline_add_heaviest(timeline, &rows, &timeline->streams_left_out);
 
 	put_work(timeline, tracks);
 	gt_array_free(tracks);

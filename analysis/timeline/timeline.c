@@ -147,34 +147,31 @@ void gt_timeline_label_process(const struct gt_timeline *timeline, gt_id process
 		         trace->processes.rows[process].pid);
 }
 
-/* The heaviest row without a track; count: none of them weighs anything. */
-static size_t heaviest(const uint64_t *weights, const size_t *tracks, size_t count)
+/* The heaviest row without a track; rows->count: none of them weighs anything. */
+static size_t heaviest(const struct gt_timeline_rows *rows, const size_t *tracks)
 {
-	size_t found = count;
+	size_t found = rows->count;
 
-	for (size_t i = 0; i < count; i++)
-		if (weights[i] > 0 && tracks[i] == SIZE_MAX &&
-		    (found == count || weights[i] > weights[found]))
+	for (size_t i = 0; i < rows->count; i++)
+		if (rows->weights[i] > 0 && tracks[i] == SIZE_MAX &&
+		    (found == rows->count || rows->weights[i] > rows->weights[found]))
 			found = i;
 	return found;
 }
 
-size_t *gt_timeline_add_heaviest(struct gt_timeline *timeline, enum gt_timeline_kind kind,
-                                 const uint64_t *weights, size_t count, size_t most,
-                                 void (*label)(struct gt_timeline *timeline,
-                                               struct gt_timeline_track *track),
+size_t *gt_timeline_add_heaviest(struct gt_timeline *timeline, const struct gt_timeline_rows *rows,
                                  uint64_t *left_out)
 {
-	size_t *tracks = gt_allocate((count + 1) * sizeof(*tracks));
+	size_t *tracks = gt_allocate((rows->count + 1) * sizeof(*tracks));
 	size_t row;
 
-	memset(tracks, 0xff, (count + 1) * sizeof(*tracks));
-	for (size_t i = 0; i < most && (row = heaviest(weights, tracks, count)) < count; i++) {
-		tracks[row] = gt_timeline_add_track(timeline, kind, GT_NONE, (gt_id)row);
-		label(timeline, &timeline->tracks.rows[tracks[row]]);
+	memset(tracks, 0xff, (rows->count + 1) * sizeof(*tracks));
+	for (size_t i = 0; i < rows->most && (row = heaviest(rows, tracks)) < rows->count; i++) {
+		tracks[row] = gt_timeline_add_track(timeline, rows->kind, GT_NONE, (gt_id)row);
+		rows->label(timeline, &timeline->tracks.rows[tracks[row]]);
 	}
-	for (size_t i = 0; i < count; i++)
-		*left_out += weights[i] > 0 && tracks[i] == SIZE_MAX;
+	for (size_t i = 0; i < rows->count; i++)
+		*left_out += rows->weights[i] > 0 && tracks[i] == SIZE_MAX;
 	return tracks;
 }
 

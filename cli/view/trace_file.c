@@ -12,17 +12,16 @@
 #include "cli/view/opening.h"
 #include "cli/view/serve.h"
 
-/* Finding the steps of the view is dear: the trace has them too. */
-static void set_opening(struct gt_export_options *how, const struct gt_view *view,
-                        struct gt_steps *steps, char text[GT_OPENING_BYTES])
+/* Finding the steps of the view is dear: the trace takes them from here. */
+static const char *write_opening(const struct gt_view *view, struct gt_steps *steps,
+                                 char text[GT_OPENING_BYTES])
 {
 	struct gt_opening opening;
 
 	gt_steps_init(steps, view);
 	gt_opening_init(&opening, view, steps);
 	gt_opening_write(&opening, text);
-	how->steps = steps;
-	how->opening = text;
+	return text;
 }
 
 int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *view,
@@ -36,8 +35,8 @@ int gt_trace_file_write(const struct gt_trace_file *file, const struct gt_view *
 	struct gt_steps steps;
 	int result;
 
-	if (file->exporter->keeps_opening)
-		set_opening(&how, view, &steps, opening);
+	how.opening = file->exporter->keeps_opening ? write_opening(view, &steps, opening) : NULL;
+	how.steps = how.opening ? &steps : NULL;
 	result = file->exporter->write(view, &how, &target, counts, err);
 	if (how.steps)
 		gt_steps_release(&steps);
