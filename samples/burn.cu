@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Multiplies and adds as fast as the GPU can, for some seconds, with a second of rest before and
- * after: power, clocks and temperature move. Measures its energy with NVML's own counter, to
- * compare with what gputrace says. Usage: burn [SECONDS]
+ * Multiplies and adds as fast as the GPU can, for some seconds, with a rest before and after:
+ * power, clocks and temperature move. Measures its energy with NVML's own counter, to compare with
+ * what gputrace says. Usage: burn [SECONDS [MILLISECONDS_OF_REST]]
  */
 #include <dlfcn.h>
 #include <time.h>
@@ -137,12 +137,13 @@ static struct grid fill_gpu(void)
 int main(int argc, char **argv)
 {
 	const size_t seconds = argument(argc, argv, 1, 5);
+	const double rest_s = (double)argument(argc, argv, 2, 1000) / 1e3;
 	const size_t launches = (size_t)((double)seconds * 1e3 / launch_ms);
 	const struct grid grid = fill_gpu();
 	const struct energy_meter meter = open_meter();
 	const unsigned rounds = calibrate(&grid);
 
-	rest(1);
+	rest(rest_s);
 
 	const struct reading first = read_at_step(&meter);
 	const double start_s = now_s();
@@ -156,7 +157,7 @@ int main(int argc, char **argv)
 	const double burned_s = now_s() - start_s;
 	const struct reading last = read_at_step(&meter);
 
-	rest(1);
+	rest(rest_s);
 	CHECK(cudaFree(grid.result));
 	printf("seconds=%zu\nlaunches=%zu\ncalibrations=2\nburned_s=%.3f\n", seconds, launches,
 	       burned_s);

@@ -2,7 +2,7 @@
 """The tests of scripts/run-gpu-tests, in the order they run."""
 from cases import (
     allocators, captures, counters, critical_path, damaged_bundles, device_events, ends, graphs, jax_programs, kills,
-    memory, modules, occupancy, planted_faults, processes, pytorch, replay_launches, replay_sequences, replay_states,
+    memory, modules, occupancy, own_clocks, planted_faults, processes, pytorch, replay_launches, replay_sequences, replay_states,
     replay_textures, replay_variants, samples, telemetry,
 )
 
@@ -39,6 +39,8 @@ def list_tests(bench):
         ("pytorch_modules", 100, pytorch.test_pytorch_modules),
         ("pytorch_both", 100, pytorch.test_pytorch_both),
         ("range_ops", 120, pytorch.test_range_ops),
+        ("gpu_ops", 150, pytorch.test_gpu_ops),
+        ("host_ops", 150, pytorch.test_host_ops),
         ("workers", 120, processes.test_workers),
         ("contexts", 40, processes.test_contexts),
         ("torch_ranges", 100, pytorch.test_torch_ranges),
@@ -64,6 +66,9 @@ def list_tests(bench):
         ("deaths", 20 + 3 * bench.deaths, ends.test_deaths),
         ("order", 40, samples.test_order),
     ]
+    tests += [(f"own_{what} {framework}", limit_s, lambda bench, test=test, framework=framework: test(bench, framework))
+              for framework in ("torch", "jax")
+              for what, limit_s, test in (("clocks", 90, own_clocks.test_own_clocks), ("energy", 90, own_clocks.test_own_energy))]
     tests += [(f"replay_{name}", 60, lambda bench, name=name: replay_launches.test_replay(bench, name)) for name in replay_launches.REPLAYED]
     tests += [(f"replay_python_{name}", 80, lambda bench, name=name: replay_launches.test_replay_python(bench, name))
               for name in replay_launches.REPLAYED_PYTHON]

@@ -189,6 +189,79 @@ def test_range_ops(bench):
     return figures
 
 
+AUTOGRAD = "autograd::engine::evaluate_function: "
+
+
+def averages_by_kineto(bench, program, out):
+    """{operation: [calls, host time, GPU time in ns]}, both its own, as torch.profiler's key_averages() has them."""
+    profiled = bench.run([*program, "--averages", str(out)])
+    expect(profiled.status == 0 and out.exists(), f"torch.profiler failed: {profiled.tail()}")
+    theirs = {}
+    for name, (calls, host_us, _, gpu_us) in json.loads(out.read_text()).items():
+        # Autograd's own range, and the operation of the same name inside, are one call.
+        row = theirs.setdefault(name.removeprefix(AUTOGRAD), [0, 0, 0])
+        row[0] = max(row[0], calls)
+        row[1] += 1000 * host_us
+        row[2] += 1000 * gpu_us
+    return theirs
+
+
+def averages_by_gputrace(bench, program, recording):
+    """The same by the report ops."""
+    traced = bench.run([bench.gputrace, "run", "--pytorch", "ops", "-o", str(recording), "--", *program])
+    expect(traced.status == 0, f"the program fails under gputrace: {traced.tail()}")
+    expect_complete(bench, recording)
+    mine = {}
+    for row in bench.report(recording, "ops", "--range", "measured")["ops"]:
+        sums = mine.setdefault(row["op"], [0, 0, 0])
+        sums[0] += row["calls"]
+        sums[1] += (row["own_wall_ns"] or 0) - (row["own_api_ns"] or 0)
+        sums[2] += row["own_ns"]
+    return mine
+
+
+def compare_averages(bench, name, column):
+    """Of the 20 operations with most in a column: [calls here, calls there, medians in ns, percent apart, spread of the
+    runs of one profiler in percent]."""
+    program = [bench.python, str(PROGRAMS / name)]
+    mine, theirs = [], []
+    for number in range(RANGE_OPS_RUNS):
+        mine.append(averages_by_gputrace(bench, program, bench.recording(f"{name}-{number}")))
+        theirs.append(averages_by_kineto(bench, program, bench.folder / f"{name}-{number}.json"))
+    # Rows of calls, and stretches of the user's ranges on the GPU, are no operations.
+    names = [op for op in theirs[0] if op in mine[0] and theirs[0][op][column] and not op.startswith("Optimizer.")]
+    rows = {}
+    for op in sorted(names, key=lambda op: -theirs[0][op][column])[:20]:
+        ours, other = ([sums[op] for sums in sides] for sides in (mine, theirs))
+        medians = [statistics.median(sums[column] for sums in side) for side in (ours, other)]
+        spread = max(100 * (max(sums[column] for sums in side) / max(1, min(sums[column] for sums in side)) - 1)
+                     for side in (ours, other))
+        rows[op] = [ours[0][0], other[0][0], *medians, 100 * (medians[0] / medians[1] - 1), spread]
+    return rows
+
+
+def expect_averages(rows, percent):
+    expect(len(rows) == 20, f"{len(rows)} operations")
+    wrong = [op for op, row in rows.items() if row[0] != row[1]]
+    expect(not wrong, f"calls: {wrong}; {rows}")
+    wrong = [f"{op} {row[4]:+.1f} %, runs of one profiler {row[5]:.1f} %" for op, row in rows.items()
+             if abs(row[4]) > max(percent, row[5])]
+    expect(not wrong, f"operations take another time than torch.profiler says: {wrong}; {rows}")
+    most = max(rows, key=lambda op: abs(rows[op][4]))
+    return {"most_apart": most, "most_apart_percent": rows[most][4], "runs_apart_percent": max(row[5] for row in rows.values())}
+
+
+def test_gpu_ops(bench):
+    """GPU time of operations' own beside torch.profiler's: of the 20 with most in a training step, and their calls."""
+    return expect_averages(compare_averages(bench, "train_bert.py", 2), 5)
+
+
+def test_host_ops(bench):
+    """Host time of operations' own beside torch.profiler's, where an operation takes a millisecond. Of short operations it
+    says nothing: each profiler adds a microsecond or more to each, and runs of the same one are 20 to 50 % apart."""
+    return expect_averages(compare_averages(bench, "host_work.py", 1), 5)
+
+
 def kernels_of(bench, recording, *options):
     """By path of the ranges that the program itself opened: kernels, their time, and how much of that is by time alone."""
     rows = bench.report(recording, "ranges", "--set", "fold=no", *options)["ranges"]

@@ -6,6 +6,7 @@ PyTorch launches the backward pass from threads of its own.
     train_bert.py                  two steps to warm up, then four that count
     train_bert.py --small          a small encoder, for a recording that is kept
     train_bert.py --steps N        so many that count
+    train_bert.py --averages FILE  the same under torch.profiler; FILE gets its key_averages(): host and GPU time of each operation
     train_bert.py --ops FILE       under torch.profiler; FILE gets, as JSON, what each operation took in the steps that count
 """
 import argparse
@@ -62,13 +63,18 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--averages", metavar="FILE")
     parser.add_argument("--ops", metavar="FILE")
     args = parser.parse_args()
     step = make_step(args.small)
     for _ in range(WARM_UPS):
         step()
     torch.cuda.synchronize()
-    if args.ops:
+    if args.averages:
+        import torch_profile
+
+        torch_profile.write_averages(lambda: measure(step, args.steps), args.averages)
+    elif args.ops:
         import torch_profile
 
         torch_profile.write_owners(lambda: measure(step, args.steps), args.ops)
