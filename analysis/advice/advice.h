@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "analysis/figures.h"
-#include "analysis/shares.h"
+#include "analysis/statistics/shares.h"
 #include "base/array.h"
 #include "base/units.h"
 #include "model/trace.h"

@@ -14,7 +14,7 @@
 #include "analysis/memory/failures.h"
 #include "analysis/memory/totals.h"
 #include "analysis/ranges/figures.h"
-#include "analysis/shares.h"
+#include "analysis/statistics/shares.h"
 #include "analysis/time/busy.h"
 #include "analysis/time/covered.h"
 #include "analysis/time/host_calls.h"
@@ -24,8 +24,8 @@ struct gt_view;
 
 /*
  * Facts that overview and findings are made of: every part of a trace looked at once. Times that
- * are to be compared with wall time are shares of a unit (analysis/shares.h), never sums over
- * units.
+ * are to be compared with wall time are shares of a unit (analysis/statistics/shares.h), never sums
+ * over units.
  */
 
 /* Calls or waits of one sort. The names are the trace's or constant. */

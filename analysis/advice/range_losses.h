@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "analysis/ranges/figures.h"
-#include "analysis/shares.h"
+#include "analysis/statistics/shares.h"
 #include "model/trace.h"
 
 struct gt_facts;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/shares.h"
+#include "analysis/statistics/shares.h"
 #include "base/array.h"
 #include "model/trace.h"
 

@@ -8,7 +8,7 @@
 #include "analysis/parameter.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "analysis/shares.h"
+#include "analysis/statistics/shares.h"
 #include "analysis/time/measured.h"
 #include "analysis/traffic/copy_nodes.h"
 #include "analysis/traffic/link_flows.h"

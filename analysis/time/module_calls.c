@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/shares.h"
+#include "analysis/statistics/shares.h"
 #include "model/index.h"
 #include "model/view/view.h"
 #include "model/work/timed.h"

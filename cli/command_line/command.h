@@ -16,6 +16,7 @@ enum gt_exit {
 	GT_EXIT_LIMIT = 3,  /* done, and a --fail-if limit was crossed */
 	/* Done, and --strict was given: the recording is damaged, or lacks something. */
 	GT_EXIT_INCOMPLETE = 3,
+	GT_EXIT_UNTOLD = 4, /* done, --strict was given, and a --fail-if limit cannot be told */
 	/* "run" ends with the program's own status, or as env(1) does with: */
 	GT_EXIT_NOT_STARTED = 125, /* gputrace could not do its part */
 	GT_EXIT_NOT_RUNNABLE = 126,

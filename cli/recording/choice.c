@@ -174,6 +174,24 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+void gt_recording_inside(const char *path, struct gt_words *paths)
+{
+	struct folder folder = look(path);
+
+	if (folder.inside.list.count > 0)
+		qsort(folder.inside.list.rows, folder.inside.list.count,
+		      sizeof(*folder.inside.list.rows), compare);
+	gt_array_each(char *const, name, &folder.inside.list) {
+		char *slash = gt_recording_path(path, "/");
+		char *inside = gt_recording_path(slash, *name);
+
+		gt_words_add(paths, inside, strlen(inside));
+		free(inside);
+		free(slash);
+	}
+	folder_release(&folder);
+}
+
 /* "a.gputrace, b.gputrace and 3 more", or "". */
 static void name_some(struct gt_words *words, char *text, size_t size)
 {

@@ -8,6 +8,7 @@
 #include "base/array.h"
 
 struct gt_error;
+struct gt_words;
 
 /* For the help of commands that take one. */
 #define GT_RECORDING_HELP                                                                          \
@@ -40,10 +41,13 @@ char *gt_recording_stem(const char *path);
  */
 char *gt_recording_find(const char *word);
 
+/* Paths of the recordings that lie in a folder, by name; none where it is no folder. */
+void gt_recording_inside(const char *folder, struct gt_words *paths);
+
 /*
- * The same, or why there is none, in the words of who typed it; what only reading it can tell is
- * left to that. word NULL or a folder of recordings means the only one there, or the newest, which
- * is then said. The caller frees *path.
+ * The recording that a word means, or why there is none, in the words of who typed it; what only
+ * reading it can tell is left to that. word NULL or a folder of recordings means the only one
+ * there, or the newest, which is then said. The caller frees *path.
  */
 int gt_recording_choose(const char *word, char **path, struct gt_error *err);
 

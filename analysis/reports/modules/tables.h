@@ -7,7 +7,7 @@
 
 #include "analysis/kernels/module_uses.h"
 #include "analysis/result.h"
-#include "analysis/shares.h"
+#include "analysis/statistics/shares.h"
 #include "analysis/time/module_calls.h"
 #include "model/trace.h"
 #include "model/view/view.h"

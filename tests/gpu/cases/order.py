@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of scripts/run-gpu-tests, in the order they run."""
 from cases import (
-    allocators, captures, counters, critical_path, damaged_bundles, device_events, ends, graphs, jax_programs, kills,
+    allocators, captures, compare, counters, critical_path, damaged_bundles, device_events, ends, graphs, jax_programs, kills,
     memory, modules, occupancy, own_clocks, planted_faults, processes, pytorch, replay_launches, replay_sequences, replay_states,
     replay_textures, replay_variants, samples, telemetry,
 )
@@ -41,6 +41,8 @@ def list_tests(bench):
         ("range_ops", 120, pytorch.test_range_ops),
         ("gpu_ops", 150, pytorch.test_gpu_ops),
         ("host_ops", 150, pytorch.test_host_ops),
+        ("compare_same", 120, compare.test_compare_same),
+        ("compare_planted", 180, compare.test_compare_planted),
         ("workers", 120, processes.test_workers),
         ("contexts", 40, processes.test_contexts),
         ("torch_ranges", 100, pytorch.test_torch_ranges),

@@ -221,7 +221,7 @@ def averages_by_gputrace(bench, program, recording):
 
 
 def compare_averages(bench, name, column):
-    """Of the 20 operations with most in a column: [calls here, calls there, medians in ns, percent apart, spread of the
+    """The 20 operations with most in a column: [calls here, calls there, medians in ns, percent apart, spread of the
     runs of one profiler in percent]."""
     program = [bench.python, str(PROGRAMS / name)]
     mine, theirs = [], []
@@ -257,8 +257,8 @@ def test_gpu_ops(bench):
 
 
 def test_host_ops(bench):
-    """Host time of operations' own beside torch.profiler's, where an operation takes a millisecond. Of short operations it
-    says nothing: each profiler adds a microsecond or more to each, and runs of the same one are 20 to 50 % apart."""
+    """Host time of operations' own beside torch.profiler's, where an operation takes a millisecond. It says nothing of
+    short operations: each profiler adds a microsecond or more to each, and runs of the same one are 20 to 50 % apart."""
     return expect_averages(compare_averages(bench, "host_work.py", 1), 5)
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/shares.h"
+#include "analysis/statistics/shares.h"
 
 #include <math.h>
 

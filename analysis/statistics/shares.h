@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_SHARES_H
-#define GT_ANALYSIS_SHARES_H
+#ifndef GT_ANALYSIS_STATISTICS_SHARES_H
+#define GT_ANALYSIS_STATISTICS_SHARES_H
 
 #include <stdbool.h>
 #include <stddef.h>
