@@ -7,9 +7,12 @@
 #include "analysis/compare/comparison.h"
 #include "analysis/compare/headline.h"
 #include "analysis/result.h"
+#include "base/error.h"
 #include "cli/command_line/command.h"
 #include "cli/command_line/filter.h"
 #include "cli/command_line/option.h"
+#include "cli/compare/baseline.h"
+#include "cli/compare/both.h"
 #include "cli/compare/gate.h"
 #include "cli/compare/profiles.h"
 #include "cli/compare/sides.h"
@@ -104,6 +107,22 @@ static int compare(const struct args *args, enum gt_style style, const struct gt
 	return status < 0 ? status : status_of(args, outcome, profiles->whole);
 }
 
+/* One trace of the first recording of each side. */
+static int write_both(const struct args *args, const struct gt_sides *sides, struct gt_error *err)
+{
+	static const struct gt_filter_args none;
+	const char *a = sides->paths.list.rows[0];
+	const char *b = sides->paths.list.rows[sides->a];
+
+	if (memcmp(&args->filter, &none, sizeof(none)) != 0)
+		return gt_fail(err, EINVAL,
+		               "both sides on one timeline are whole recordings: leave out what "
+		               "chooses a part");
+	if (gt_is_baseline(a) || gt_is_baseline(b))
+		return gt_fail(err, EINVAL, "a baseline has no timeline: give the recordings");
+	return gt_both_write(a, b, args->show.output, args->show.force, err);
+}
+
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.show = GT_SHOW_ARGS_INIT};
@@ -124,9 +143,14 @@ static int run(int argc, char **argv, struct gt_error *err)
 		if (parsed < 0)
 			return parsed;
 	}
-	status = gt_show_style(&args.show, &style, err);
+	status = gt_is_both(args.show.output) ? 0 : gt_show_style(&args.show, &style, err);
 	if (status == 0)
 		status = gt_sides_read(&sides, left, argv, err);
+	if (status == 0 && gt_is_both(args.show.output)) {
+		status = write_both(&args, &sides, err);
+		gt_sides_release(&sides);
+		return status;
+	}
 	if (status == 0)
 		status = gt_profiles_read(&profiles, &sides, &args.filter, err);
 	if (status == 0)
