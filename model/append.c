@@ -145,9 +145,8 @@ static void append_series(const struct append *append)
 	const size_t first = append->to->series.count;
 
 	gt_array_each(const struct gt_series, from, &append->from->series) {
-		struct gt_series *to =
-			&append->to->series
-				 .rows[gt_trace_add_series(append->to, from->column_count)];
+		const size_t number = gt_trace_add_series(append->to, from->column_count);
+		struct gt_series *to = &append->to->series.rows[number];
 
 		gt_series_reserve(to, from->count);
 		for (size_t i = 0; i < from->count; i++)
