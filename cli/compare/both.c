@@ -12,7 +12,7 @@
 #include "cli/recording/reading.h"
 #include "cli/recording/recording.h"
 #include "cli/view/trace_file.h"
-#include "model/append.h"
+#include "model/view/append.h"
 #include "model/view/view.h"
 
 bool gt_is_both(const char *output)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_MODEL_APPEND_H
-#define GT_MODEL_APPEND_H
+#ifndef GT_MODEL_VIEW_APPEND_H
+#define GT_MODEL_VIEW_APPEND_H
 
 #include "model/trace.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/append.h"
+#include "model/view/append.h"
 
 #include <assert.h>
 #include <string.h>
