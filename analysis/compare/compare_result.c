@@ -113,6 +113,11 @@ static const struct gt_heading api_headings[] = {
 	{"function", GT_UNIT_TEXT, "Function of the CUDA API", GT_WORTH_NAME},
 };
 
+static const struct gt_heading loading_headings[] = {
+	FIGURES("Time of loading modules"),
+	{"call", GT_UNIT_TEXT, "Call that loaded them", GT_WORTH_NAME},
+};
+
 static const struct gt_heading startup_headings[] = {
 	FIGURES("Time before the first steady step"),
 	{"part", GT_UNIT_TEXT, "Activity of the process", GT_WORTH_NAME},
@@ -131,6 +136,7 @@ static const struct {
 	[GT_COMPARED_copies] = {"copies", copy_headings, GT_COUNT_OF(copy_headings)},
 	[GT_COMPARED_fills] = {"fills", fill_headings, GT_COUNT_OF(fill_headings)},
 	[GT_COMPARED_api] = {"api", api_headings, GT_COUNT_OF(api_headings)},
+	[GT_COMPARED_loading] = {"loading", loading_headings, GT_COUNT_OF(loading_headings)},
 	[GT_COMPARED_startup] = {"startup", startup_headings, GT_COUNT_OF(startup_headings)},
 };
 

@@ -59,7 +59,8 @@ enum { LEAST_COUNT = 3 };
 /* Times on the host of what happens once in a run differ too much for a verdict. */
 static bool has_verdicts(enum gt_compared table)
 {
-	return table != GT_COMPARED_api && table != GT_COMPARED_startup;
+	return table != GT_COMPARED_api && table != GT_COMPARED_loading &&
+	       table != GT_COMPARED_startup;
 }
 
 static bool is_often(const struct gt_comparison *comparison, const struct gt_compared_row *row)

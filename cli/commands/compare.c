@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "analysis/compare/bars.h"
 #include "analysis/compare/compare_result.h"
 #include "analysis/compare/comparison.h"
 #include "analysis/compare/headline.h"
@@ -95,6 +96,7 @@ static int compare(const struct args *args, enum gt_style style, const struct gt
 	gt_comparison_add_headline(&comparison, &result);
 	status = gt_gates_check(&args->conditions, &comparison, &result, &outcome, err);
 	gt_comparison_show(&comparison, &result);
+	gt_comparison_add_bars(&comparison, &result);
 	if (status == 0) {
 		gt_result_mark_further(&result);
 		status = gt_result_check(&result, err);
