@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <jansson.h>
 
@@ -15,7 +16,7 @@
 #include "model/index.h"
 #include "model/json/values.h"
 
-enum { MOST_RUNS = 1000, DIGITS = 12 };
+enum { MOST_RUNS = 1000, DIGITS = 12, MOST_BYTES = 256 << 20 };
 
 bool gt_is_baseline(const char *word)
 {
@@ -237,6 +238,7 @@ int gt_baseline_read(struct gt_profiles *profiles, const char *path, struct gt_e
 {
 	FILE *file = fopen(path, "re");
 	char problem[512];
+	struct stat status;
 	json_error_t error;
 	json_t *root;
 	int result;
@@ -244,6 +246,11 @@ int gt_baseline_read(struct gt_profiles *profiles, const char *path, struct gt_e
 	if (!file)
 		return gt_fail(err, errno, "%s: %s", path,
 		               gt_path_problem(path, errno, problem, sizeof(problem)));
+	if (fstat(fileno(file), &status) < 0 || !S_ISREG(status.st_mode) ||
+	    status.st_size > MOST_BYTES) {
+		fclose(file);
+		return refuse(path, "it is no file, or far too large", err);
+	}
 	root = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
 	fclose(file);
 	result = root ? read_root(profiles, path, root, err) : refuse(path, error.text, err);

@@ -166,7 +166,11 @@ static int run_one(const struct gt_repeat *repeat, struct gt_repeated *repeated,
 		       repeated->status);
 	else if (result == 0) {
 		stem = gt_recording_path(path, ".gputrace");
-		result = look(repeated, name, stem, err);
+		result = access(stem, F_OK) == 0
+		                 ? look(repeated, name, stem, err)
+		                 : gt_fail(err, ENODATA,
+		                           "%s: the program was not recorded, and no more runs are made",
+		                           name);
 		free(stem);
 		if (result == 0)
 			say_run(&repeated->runs.rows[repeated->runs.count - 1]);
@@ -218,8 +222,12 @@ int gt_repeat_run(const struct gt_repeat *repeat, struct gt_repeated *repeated,
 		result = each_side(repeat, repeated, result, i, warm_up, err);
 	if (result == 0 && repeated->status == 0)
 		result = make_folder(repeat->folder, err);
+	if (result < 0 || repeated->status != 0)
+		return result;
 	for (uint64_t i = 0; i < repeat->runs; i++)
 		result = each_side(repeat, repeated, result, i, run_one, err);
+	if (repeated->runs.count == 0)
+		(void)rmdir(repeat->folder); /* stays where there is anything in it */
 	return result;
 }
 
