@@ -166,11 +166,12 @@ static int run_one(const struct gt_repeat *repeat, struct gt_repeated *repeated,
 		       repeated->status);
 	else if (result == 0) {
 		stem = gt_recording_path(path, ".gputrace");
-		result = access(stem, F_OK) == 0
-		                 ? look(repeated, name, stem, err)
-		                 : gt_fail(err, ENODATA,
-		                           "%s: the program was not recorded, and no more runs are made",
-		                           name);
+		result =
+			access(stem, F_OK) == 0
+				? look(repeated, name, stem, err)
+				: gt_fail(err, ENODATA,
+		                          "%s: the program was not recorded, and no more runs are made",
+		                          name);
 		free(stem);
 		if (result == 0)
 			say_run(&repeated->runs.rows[repeated->runs.count - 1]);
