@@ -67,6 +67,17 @@ static void expect_nothing_of(const char *text)
 	cr_expect(strstr(json, text) == NULL, "%s in\n%s", text, json);
 }
 
+/* With a blank, which Holistic Trace Analysis looks for. */
+Test(chrome, says_the_rank_of_its_processes)
+{
+	write_all();
+	expect_nothing_of("distributedInfo");
+	free(json);
+	trace.processes.rows[0].environment = sample_text(&trace, "RANK=3\nWORLD_SIZE=8\n");
+	write_all();
+	expect_line("\"distributedInfo\":{\"rank\": 3,\"world_size\":8}");
+}
+
 Test(chrome, shows_a_launch_as_pytorch_does)
 {
 	const gt_id call = sample_call(&trace, 0, "cudaLaunchKernel", SAMPLE_START + 1000,
