@@ -14,6 +14,9 @@ static const struct name names[] = {
 #define VARIABLE(name) {#name, sizeof(#name) - 1, false},
 #define FAMILY(name)   {#name, sizeof(#name) - 1, true},
 #include "format/environment.def"
+#define LAUNCHER(rank, size) {#rank, sizeof(#rank) - 1, false}, {#size, sizeof(#size) - 1, false},
+#define LAUNCHER_ALONE(rank) {#rank, sizeof(#rank) - 1, false},
+#include "format/launchers.def"
 };
 
 static bool is_kept(const char *variable)

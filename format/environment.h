@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * The part of a program's environment that its recording keeps: the variables of environment.def,
- * as lines NAME=value.
+ * The part of a program's environment that its recording keeps: the variables of environment.def
+ * and of launchers.def, as lines NAME=value.
  */
 enum {
 	GT_ENVIRONMENT_LINE = 256,   /* bytes of a line that are kept */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/naming/job_rank.h"
 #include "model/trace.h"
 
 static int by_text(const void *a, const void *b)
@@ -17,8 +18,8 @@ static int by_text(const void *a, const void *b)
 }
 
 /*
- * Images of containers set NCCL_VERSION, which NCCL does not read; PyTorch sets the folder of its
- * compiler's cache itself.
+ * A rank is each process's own. Images of containers set NCCL_VERSION, which NCCL does not read;
+ * PyTorch sets the folder of its compiler's cache itself.
  */
 static bool is_no_setting(const char *line)
 {
@@ -27,7 +28,7 @@ static bool is_no_setting(const char *line)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(line, names[i], strlen(names[i])) == 0)
 			return true;
-	return false;
+	return gt_job_rank_is_line(line);
 }
 
 void gt_variables_init(struct gt_variables *variables, const struct gt_trace *trace)

@@ -218,15 +218,19 @@ static void add_slowest(const struct gt_steps *steps, const struct gt_arguments 
 static void remark_guessed(const struct gt_steps *steps, struct gt_result *result)
 {
 	gt_result_remark(result,
-	                 "No range repeats. These steps are guessed: the same kernels are launched "
-	                 "again and again, and a step goes from a launch of %s to the next. NVTX "
-	                 "ranges around the program's own steps say it without a guess.",
+	                 "%s These steps are guessed: the same kernels are launched again and "
+	                 "again, and a step goes from a launch of %s to the next. NVTX ranges "
+	                 "around the program's own steps say it without a guess.",
+	                 steps->ranges.trace->ranges.count == 0
+	                         ? "No NVTX ranges were recorded."
+	                         : "No range that may be a step repeats.",
 	                 steps->anchor);
 	if (steps->others > 0)
-		gt_result_remark(result,
-		                 "Left out, as half as many launches again lie between two of that "
-		                 "kernel: %s of these stretches.",
-		                 gt_grouped(steps->others).text);
+		gt_result_remark(
+			result,
+			"Left out, as they have half as many launches again as a step or a "
+			"third fewer: %s stretches between launches of that kernel.",
+			gt_grouped(steps->others).text);
 }
 
 static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
@@ -239,8 +243,9 @@ static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
 			result,
 			trace->ranges.count == 0
 				? "No NVTX ranges were recorded, and no kernels repeat as in steps."
-				: "No range ended %d times or more, and no kernels repeat as in "
-				  "steps: --range NAME says which range is a step.",
+				: "No range that may be a step ended %d times or more, and no "
+				  "kernels repeat as in steps: --range NAME says which range is a "
+				  "step.",
 			GT_STEPS_LEAST);
 		return;
 	}
@@ -250,8 +255,8 @@ static void add_remarks(const struct gt_steps *steps, struct gt_result *result)
 	if (steps->path != GT_NONE && !steps->was_chosen)
 		gt_result_remark(
 			result,
-			"Steps are the ranges %s: of those that ended %d times or more they "
-			"took most time. --range NAME chooses others.",
+			"Steps are the ranges %s: of those that may be steps and ended %d times or "
+			"more they took most time. --range NAME chooses others.",
 			path, GT_STEPS_LEAST);
 	if (steps->open > 0)
 		gt_result_remark(result, "%s of these ranges did not end, and are no steps.",

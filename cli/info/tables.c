@@ -13,6 +13,7 @@
 #include "format/recording.h"
 #include "model/ledger.h"
 #include "model/names.h"
+#include "model/naming/job_rank.h"
 
 static const struct gt_heading process_headings[] = {
 	{"pid", GT_UNIT_COUNT, "Process id", GT_WORTH_KEY},
@@ -21,6 +22,8 @@ static const struct gt_heading process_headings[] = {
 	{"ended", GT_UNIT_TEXT, "How its recording ended"},
 	{"start_ns", GT_UNIT_TIME, "When recording began in it"},
 	{"duration_ns", GT_UNIT_NS, "Until the last thing known of it"},
+	{"rank", GT_UNIT_COUNT, "In its job, as the launcher of the job told it"},
+	{"world_size", GT_UNIT_COUNT, "Ranks of the job", GT_WORTH_LITTLE},
 	{"capture", GT_UNIT_TEXT, "Its file", GT_WORTH_NAME},
 };
 
@@ -74,6 +77,7 @@ static void add_processes(struct gt_result *result, const struct gt_trace *trace
 	gt_result_begin(result, "processes", process_headings, GT_COUNT_OF(process_headings));
 	gt_array_each(const struct gt_process, process, &trace->processes) {
 		const bool timed = process->start_ns != 0;
+		const struct gt_job_rank rank = gt_job_rank_of(trace, process);
 
 		gt_result_add_count_if(result, process->pid != 0, process->pid);
 		gt_result_add_count_if(result, process->parent_pid != 0, process->parent_pid);
@@ -81,6 +85,8 @@ static void add_processes(struct gt_result *result, const struct gt_trace *trace
 		gt_result_add_text(result, gt_end_name(process->ended));
 		gt_result_add_count_if(result, timed, process->start_ns - trace->start_ns);
 		gt_result_add_count_if(result, timed, process->end_ns - process->start_ns);
+		gt_result_add_count_if(result, rank.rank >= 0, rank.rank);
+		gt_result_add_count_if(result, rank.size >= 0, rank.size);
 		gt_info_add_text(result, gt_trace_text(trace, process->capture));
 	}
 }

@@ -112,17 +112,6 @@ static gt_id around(const struct finder *finder, gt_id range, gt_time at_ns)
 
 /* ---- what each range is ---- */
 
-/* Domains of libraries and frameworks that name what they do themselves. */
-static bool is_library(const char *domain)
-{
-	static const char *const libraries[] = {"TSL", "NCCL", "CCCL"};
-
-	for (size_t i = 0; i < GT_COUNT_OF(libraries); i++)
-		if (strcmp(domain, libraries[i]) == 0)
-			return true;
-	return false;
-}
-
 static void read_range(struct finder *finder, gt_id row)
 {
 	const struct gt_trace *trace = finder->trace;
@@ -135,7 +124,7 @@ static void read_range(struct finder *finder, gt_id row)
 		gt_operation_of(domain, gt_trace_text(trace, range->text));
 	uint8_t bits = outer == GT_NONE ? 0 : finder->bits[outer] & (IN_NAMED | IN_BACKWARD);
 
-	if (operation.kind == GT_OPERATION_NONE && !is_library(domain))
+	if (operation.kind == GT_OPERATION_NONE && !gt_domain_is_library(domain))
 		bits |= NAMED | IN_NAMED;
 	if (operation.kind == GT_OPERATION_OP && operation.direction == GT_DIRECTION_BACKWARD)
 		bits |= BACKWARD | IN_BACKWARD;

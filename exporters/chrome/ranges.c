@@ -4,15 +4,46 @@
 #include "base/array.h"
 #include "exporters/chrome/events.h"
 #include "exporters/timeline/said.h"
+#include "model/naming/operations.h"
 #include "model/ranges/nesting.h"
 #include "model/ranges/payload.h"
 #include "model/ranges/projection.h"
 
 /*
  * NVTX as PyTorch's profiler writes what programs name: user_annotation on the thread and
- * gpu_user_annotation on the stream. Ranges that are not nested there are asynchronous events,
- * which viewers give rows of their own.
+ * gpu_user_annotation on the stream; operations of PyTorch are cpu_op on the thread alone. Ranges
+ * that are not nested there are asynchronous events, which viewers give rows of their own.
  */
+
+/* A range by the words of PyTorch's profiler. */
+struct called {
+	bool is_op;
+	const char *name;
+	struct gt_operation operation;
+	char stripped[GT_RANGE_NAME_BYTES]; /* of what PyTorch writes numbers behind */
+};
+
+/* An optimizer's step is what a program names, in PyTorch's words; it has no direction. */
+static void call(struct called *called, const struct gt_trace *trace, const struct gt_range *range)
+{
+	const gt_string domain =
+		range->domain < trace->domains.count ? trace->domains.rows[range->domain].name : 0;
+
+	called->name = gt_trace_text(trace, range->text);
+	called->operation = gt_operation_of(gt_trace_text(trace, domain), called->name);
+	called->is_op = called->operation.kind == GT_OPERATION_OP &&
+	                called->operation.direction != GT_DIRECTION_NONE;
+	if (called->operation.kind != GT_OPERATION_OP)
+		return;
+	snprintf(called->stripped, sizeof(called->stripped), "%s", called->name);
+	gt_operations_strip(called->stripped);
+	called->name = called->stripped;
+}
+
+static const char *category_of(const struct called *called)
+{
+	return called->is_op ? "cpu_op" : "user_annotation";
+}
 
 static void add_known_text(struct gt_chrome *chrome, const char *key, gt_string text)
 {
@@ -55,11 +86,15 @@ static bool is_shown(const struct gt_chrome *chrome, gt_id thread, gt_time start
 	return gt_ids_has_thread(&chrome->ids, thread) && gt_ids_time_is_sound(start_ns);
 }
 
-static void add_range_args(struct gt_chrome *chrome, const struct gt_range *range, gt_id row)
+static void add_range_args(struct gt_chrome *chrome, const struct gt_range *range, gt_id row,
+                           const struct gt_operation *operation)
 {
 	const struct gt_said said = gt_said_of_range(range);
 
 	gt_chars_add(&chrome->out.chars, ",\"args\":{\"kind\":\"nvtx\"");
+	if (operation->numbered)
+		gt_chrome_add_number(&chrome->out.chars, "Sequence number",
+		                     (int64_t)operation->sequence);
 	gt_chrome_add_path(chrome, "path", row);
 	add_said(chrome, &said);
 	gt_chars_add(&chrome->out.chars, "}}");
@@ -70,14 +105,15 @@ static void put_async(struct gt_chrome *chrome, const struct gt_range *range, gt
 {
 	const struct gt_place place = gt_places_of_thread(&chrome->places, range->thread);
 	const gt_time end_ns = gt_range_end(range);
-	const char *text = gt_trace_text(chrome->trace, range->text);
+	struct called called;
 
-	gt_chrome_begin(chrome, "b", "user_annotation", text, (uint64_t)row + 1);
+	call(&called, chrome->trace, range);
+	gt_chrome_begin(chrome, "b", category_of(&called), called.name, (uint64_t)row + 1);
 	gt_chrome_add_place(chrome, place, range->start_ns, INT64_MAX);
-	add_range_args(chrome, range, row);
+	add_range_args(chrome, range, row, &called.operation);
 	if (end_ns == INT64_MAX)
 		return;
-	gt_chrome_begin(chrome, "e", "user_annotation", text, (uint64_t)row + 1);
+	gt_chrome_begin(chrome, "e", category_of(&called), called.name, (uint64_t)row + 1);
 	gt_chrome_add_place(chrome, place, end_ns > range->start_ns ? end_ns : range->start_ns,
 	                    INT64_MAX);
 	gt_chars_add(&chrome->out.chars, "}");
@@ -86,13 +122,15 @@ static void put_async(struct gt_chrome *chrome, const struct gt_range *range, gt
 static void put_range(struct gt_chrome *chrome, const struct gt_range *range, gt_id row)
 {
 	const gt_time end_ns = gt_range_end(range);
-	const char *text = gt_trace_text(chrome->trace, range->text);
+	struct called called;
 
-	gt_chrome_begin(chrome, end_ns == INT64_MAX ? "B" : "X", "user_annotation", text, 0);
+	call(&called, chrome->trace, range);
+	gt_chrome_begin(chrome, end_ns == INT64_MAX ? "B" : "X", category_of(&called), called.name,
+	                0);
 	gt_chrome_add_place(chrome, gt_places_of_thread(&chrome->places, range->thread),
 	                    range->start_ns,
 	                    end_ns > range->start_ns ? end_ns : range->start_ns + 1);
-	add_range_args(chrome, range, row);
+	add_range_args(chrome, range, row, &called.operation);
 }
 
 static void put_ranges(struct gt_chrome *chrome)
@@ -132,17 +170,16 @@ static void put_mark(struct gt_chrome *chrome, const struct gt_mark *mark)
 }
 
 static void put_projected(struct gt_chrome *chrome, const struct gt_projected *row,
-                          struct gt_place place, bool nests)
+                          const char *name, struct gt_place place, bool nests)
 {
 	const struct gt_trace *trace = chrome->trace;
-	const char *name = gt_trace_text(trace, trace->ranges.rows[row->group].text);
 	const uint64_t id = trace->ranges.count + row->group + 1;
 
 	gt_chrome_begin(chrome, nests ? "X" : "b", "gpu_user_annotation", name, nests ? 0 : id);
 	gt_chrome_add_place(chrome, place, row->span.start_ns,
 	                    nests ? row->span.end_ns : INT64_MAX);
-	gt_chars_add(&chrome->out.chars, ",\"args\":{\"stream\":");
-	gt_chars_add_number(&chrome->out.chars, trace->streams.rows[row->place].number);
+	/* Without its stream, by which tools tell work of the GPU. */
+	gt_chars_add(&chrome->out.chars, ",\"args\":{\"kind\":\"nvtx\"");
 	gt_chrome_add_path(chrome, "path", row->group);
 	gt_chars_add(&chrome->out.chars, "}}");
 	if (!nests) {
@@ -182,13 +219,17 @@ static void put_on_stream(struct gt_chrome *chrome, struct open_spans *open,
 	const gt_id context = trace->streams.rows[row->place].context;
 	const gt_id device =
 		context < trace->contexts.count ? trace->contexts.rows[context].device : GT_NONE;
+	struct called called;
 
+	call(&called, trace, &trace->ranges.rows[row->group]);
+	if (called.is_op)
+		return;
 	if (device >= trace->devices.count || !gt_ids_time_is_sound(row->span.start_ns)) {
 		chrome->counts.skipped++;
 		return;
 	}
-	put_projected(chrome, row, gt_places_of_stream(&chrome->places, row->place, device),
-	              nests(open, row));
+	put_projected(chrome, row, called.name,
+	              gt_places_of_stream(&chrome->places, row->place, device), nests(open, row));
 }
 
 static void put_on_streams(struct gt_chrome *chrome)

@@ -25,7 +25,7 @@
 #define GT_META_CUPTI_VERSION "cupti_version"  /* cuptiGetVersion */
 #define GT_META_DRIVER        "driver_version" /* cuDriverGetVersion, 13000 for 13.0 */
 #define GT_META_SETTINGS      "settings"       /* NAME=value lines that differ from the default */
-#define GT_META_ENVIRONMENT   "environment"    /* NAME=value lines of format/environment.def */
+#define GT_META_ENVIRONMENT   "environment"    /* NAME=value lines of format/environment.h */
 #define GT_META_API           "api"            /* none, light, outer or all */
 #define GT_META_WRITTEN       "written"        /* counted: records of kind written say how many */
 #define GT_META_END           "end"            /* clean or died; absent: neither happened yet */

@@ -186,6 +186,16 @@ const char *gt_direction_name(enum gt_direction direction)
 	return "";
 }
 
+bool gt_domain_is_library(const char *domain)
+{
+	static const char *const libraries[] = {"TSL", "NCCL", "CCCL"};
+
+	for (size_t i = 0; i < GT_COUNT_OF(libraries); i++)
+		if (strcmp(domain, libraries[i]) == 0)
+			return true;
+	return false;
+}
+
 static const char *const categories[] = {
 #define CATEGORY(name, text) [GT_HLO_##name] = (text),
 #include "model/naming/hlo_categories.def"

@@ -40,6 +40,9 @@ struct gt_operation {
 /* domain: its name, "" for the default one. */
 struct gt_operation gt_operation_of(const char *domain, const char *text);
 
+/* Whether a domain is that of a library or framework that names what it does itself. */
+bool gt_domain_is_library(const char *domain);
+
 /*
  * Takes out of a path of ranges what emit_nvtx puts behind the name of each operation: its numbers
  * and the sizes of its operands. "step/aten::mm, seq = 12, op_id = 34/x" becomes "step/aten::mm/x".

@@ -67,6 +67,17 @@ static void expect_nothing_of(const char *text)
 	cr_expect(strstr(json, text) == NULL, "%s in\n%s", text, json);
 }
 
+/* With a blank, which Holistic Trace Analysis looks for. */
+Test(chrome, says_the_rank_of_its_processes)
+{
+	write_all();
+	expect_nothing_of("distributedInfo");
+	free(json);
+	trace.processes.rows[0].environment = sample_text(&trace, "RANK=3\nWORLD_SIZE=8\n");
+	write_all();
+	expect_line("\"distributedInfo\":{\"rank\": 3,\"world_size\":8}");
+}
+
 Test(chrome, shows_a_launch_as_pytorch_does)
 {
 	const gt_id call = sample_call(&trace, 0, "cudaLaunchKernel", SAMPLE_START + 1000,
@@ -422,8 +433,38 @@ Test(chrome, shows_ranges_as_pytorch_does)
 	            "\"args\":{\"kind\":\"nvtx\",\"path\":\"step\"}}");
 	expect_line("{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"step\",\"pid\":2,"
 	            "\"tid\":7,\"ts\":6.000,\"dur\":1.500,"
-	            "\"args\":{\"stream\":7,\"path\":\"step\"}}");
+	            "\"args\":{\"kind\":\"nvtx\",\"path\":\"step\"}}");
 	expect_line(",\"range\":\"step\"}}");
+	cr_expect(eq(u64, counts.range_slices, 2));
+}
+
+static void call_range(const char *text)
+{
+	trace.ranges.rows[0].text = sample_text(&trace, text);
+}
+
+/* The numbers that emit_nvtx writes are no part of the name; on GPUs an operation has no slice. */
+Test(chrome, shows_operations_of_pytorch_as_its_profiler_does)
+{
+	make_step();
+	call_range("aten::mm, seq = 12, op_id = 34, sizes = [[2, 3], [3, 2]]");
+	write_all();
+	expect_line("{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":50,"
+	            "\"tid\":51,\"ts\":1.000,\"dur\":4.000,"
+	            "\"args\":{\"kind\":\"nvtx\",\"Sequence number\":12,\"path\":");
+	cr_expect(eq(u64, counts.range_slices, 1));
+}
+
+/* PyTorch itself names the step of an optimizer as programs name what they do. */
+Test(chrome, shows_steps_of_optimizers_as_ranges_of_the_program)
+{
+	make_step();
+	call_range("Optimizer.step#AdamW.step, op_id = 7449");
+	write_all();
+	expect_line("{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":"
+	            "\"Optimizer.step#AdamW.step\",\"pid\":50,");
+	expect_line("{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":"
+	            "\"Optimizer.step#AdamW.step\",\"pid\":2,");
 	cr_expect(eq(u64, counts.range_slices, 2));
 }
 

@@ -474,9 +474,17 @@ Test(steps, are_numbered_on_a_track_of_their_own)
 	struct file file;
 
 	make_threads(&trace);
+	trace.kernels.count = trace.api_calls.count = 0;
 	for (gt_time i = 0; i < 5; i++) {
-		sample_range(&trace, 0, GT_NONE, "train", SAMPLE_START + 1000 * (i + 1),
-		             SAMPLE_START + 1000 * (i + 1) + 500 + i);
+		const gt_id step =
+			sample_range(&trace, 0, GT_NONE, "train", SAMPLE_START + 1000 * (i + 1),
+		                     SAMPLE_START + 1000 * (i + 1) + 500 + i);
+		const gt_id call = add_call(&trace, "cudaLaunchKernel", 1000 * (i + 1) + 100,
+		                            1000 * (i + 1) + 110);
+
+		trace.api_calls.rows[call].range = step;
+		sample_kernel(&trace, 0, 0, call, SAMPLE_START + 1000 * (i + 1) + 200,
+		              SAMPLE_START + 1000 * (i + 1) + 300);
 		snprintf(expected[i].name, sizeof(expected[i].name), "step %d", (int)i + 1);
 		expected[i].start_ns = 1000 * (i + 1);
 		expected[i].end_ns = 1000 * (i + 1) + 500 + i;

@@ -22,6 +22,15 @@ Test(environment, keeps_what_changes_the_speed)
 	expect_kept(environment, "CUDA_LAUNCH_BLOCKING=1\nNCCL_ALGO=Ring\nXLA_FLAGS=--a --b=c\n");
 }
 
+Test(environment, keeps_the_rank)
+{
+	char *const environment[] = {"RANK=3",      "LOCAL_RANK=3",   "WORLD_SIZE=8",
+	                             "PMIX_RANK=3", "SLURM_PROCID=0", "SLURM_JOB_ACCOUNT=x",
+	                             NULL};
+
+	expect_kept(environment, "RANK=3\nWORLD_SIZE=8\nPMIX_RANK=3\nSLURM_PROCID=0\n");
+}
+
 Test(environment, keeps_no_secrets)
 {
 	char *const environment[] = {"AWS_SECRET_ACCESS_KEY=x",

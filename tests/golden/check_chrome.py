@@ -11,7 +11,9 @@ A NAME is one of captures/NAME.gputrace, or a path that ends so.
 import argparse
 import collections
 import gzip
+import itertools
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -20,6 +22,8 @@ import tempfile
 from check_golden import CHECK_TRACE, QUERY, differences, facts_path, recording_of, run
 
 GPU_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_graph"}
+LAUNCHES = {"cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuLaunchKernelEx", "cudaMemcpyAsync",
+            "cudaMemsetAsync"} # of which Holistic Trace Analysis makes queues
 CALL_CATEGORIES = {"cuda_runtime", "cuda_driver"}
 COUNTS = ["gpu_slices", "api_slices", "skipped"]
 KERNEL_ARGUMENTS = ["External id", "device", "context", "stream", "correlation", "registers per thread",
@@ -109,36 +113,71 @@ def against_facts(slices, facts):
     return differences(expected, dict(sums), "kernels")
 
 
-def covered_us(slices):
-    """Time in which at least one of them ran."""
-    covered, until = 0, 0
-    for event in sorted(slices, key=lambda row: row["ts"]):
-        end = event["ts"] + event["dur"]
-        covered += max(0, end - max(until, event["ts"]))
-        until = max(until, end)
-    return covered
+def words(events):
+    """As Kineto's: only work of the GPU has a stream, operations of PyTorch have no numbers behind their names."""
+    found = [f"{event['name']} has a stream and is no work of the GPU" for event in events
+             if "stream" in event.get("args", {}) and event["cat"] not in GPU_CATEGORIES]
+    named = [event for event in events if event.get("cat") in ("cpu_op", "user_annotation", "gpu_user_annotation")]
+    found += [f"{event['cat']} {event['name']} has numbers in its name" for event in named
+              if ", op_id = " in event["name"]]
+    numbered = {event["name"] for event in named if "Sequence number" in event.get("args", {})}
+    found += [f"{event['name']} is {event['cat']}, and an operation" for event in named
+              if event["name"] in numbered and event["cat"] != "cpu_op"]
+    return found
 
 
-def holistic(path, slices):
+def queue_lengths(slices, calls):
+    """Work that was launched and did not begin, by stream: after each launch and each begin."""
+    called = {event["args"]["correlation"]: event for event in calls if event["name"] in LAUNCHES}
+    steps = collections.defaultdict(list)
+    for event in slices:
+        call = called.get(event["args"]["correlation"])
+        if call:
+            steps[event["args"]["stream"]] += [(ns(call), 1), (ns(event), -1)]
+    lengths = {}
+    for stream, rows in steps.items():
+        lengths[stream] = list(itertools.accumulate(change for _, change in sorted(rows, key=lambda row: row[0])))
+    return lengths
+
+
+def by_name(events):
+    sums = collections.defaultdict(float)
+    for event in events:
+        sums[event["name"]] += event["dur"]
+    return sums
+
+
+def apart(told, seen, what):
+    """To the nanosecond, but for what sums of doubles lose."""
+    wrong = [f"{what}: {key} is {told.get(key)} us for Holistic Trace Analysis, not {seen.get(key)}"
+             for key in {**told, **seen} if abs(told.get(key, -1) - seen.get(key, -1)) > 0.01]
+    return wrong[:3]
+
+
+def holistic(gputrace, recording, path, slices, calls):
     """The breakdowns of Holistic Trace Analysis itself, where it is installed."""
+    os.environ["HTA_DISABLE_NS_ROUNDING"] = "1"
     try:
         from hta.trace_analysis import TraceAnalysis
     except ImportError:
         print("without Holistic Trace Analysis, which this Python does not have")
         return []
-    # It rounds begin and end to whole microseconds, inwards, and gives up when hardly anything is left.
-    covered, lost = covered_us(slices), 2 * len(slices)
-    if covered < lost:
-        print("without Holistic Trace Analysis, which rounds slices as short as these away")
-        return []
     analysis = TraceAnalysis(trace_files={0: str(path)}, trace_dir=str(path.parent))
-    analysis.get_temporal_breakdown(visualize=False)
-    kinds, _ = analysis.get_gpu_kernel_breakdown(visualize=False)
-    launches = analysis.get_cuda_kernel_launch_stats(visualize=False)[0]
-    counted = float(kinds["sum"].sum())
-    print(f"Holistic Trace Analysis: {counted:.0f} us busy of {covered:.0f} us, {len(launches)} launches")
-    return [] if covered - lost <= counted <= covered and len(launches) > 0 else \
-        [f"Holistic Trace Analysis finds {counted} us busy, not {covered}"]
+    table = analysis.get_gpu_kernel_breakdown(visualize=False, duration_ratio=1.0, num_kernels=1 << 20,
+                                              include_memory_kernels=True)[1]
+    found = apart(dict(zip(table["name"], table["sum (us)"])), by_name(slices), "sums by name")
+    series = analysis.get_queue_length_time_series(ranks=[0]).get(0)
+    lengths = queue_lengths(slices, calls)
+    seen = {} if series is None else {stream: sorted(rows["queue_length"]) for stream, rows in series.groupby("stream")}
+    found += differences({stream: sorted(rows) for stream, rows in lengths.items()}, seen, "queue lengths")
+    gaps = json.loads(run(gputrace, "report", recording, "gaps", "--json"))["devices"]
+    # It takes a file for one GPU, and a profiled kernel for one that ran so long.
+    if len(gaps) == 1 and not any("profiled" in event["args"] for event in slices):
+        told = analysis.get_temporal_breakdown(visualize=False).iloc[0]
+        found += apart({"idle": told["idle_time(us)"], "span": told["kernel_time(us)"]},
+                       {"idle": gaps[0]["gap_ns"] / 1000, "span": gaps[0]["span_ns"] / 1000}, "time")
+    print(f"Holistic Trace Analysis: {len(table)} names, {sum(map(len, lengths.values()))} lengths of queues")
+    return found
 
 
 def check(gputrace, recording, folder):
@@ -156,7 +195,7 @@ def check(gputrace, recording, folder):
     slices = [event for event in events if event.get("cat") in GPU_CATEGORIES]
     calls = [event for event in events if event.get("cat") in CALL_CATEGORIES]
     wrong, arrow_count = arrows(events, slices, calls)
-    found += wrong + nesting([*slices, *calls]) + columns(slices, calls) + against_facts(slices, facts)
+    found += wrong + nesting([*slices, *calls]) + columns(slices, calls) + words(events) + against_facts(slices, facts)
     found += differences({"gpu_slices": len(slices), "api_slices": len(calls), "arrows": arrow_count},
                          {key: written[key] for key in ("gpu_slices", "api_slices", "arrows")}, "counted")
     found += differences(facts["devices"], [row["name"] for row in trace["deviceProperties"]], "deviceProperties")
@@ -170,7 +209,7 @@ def check(gputrace, recording, folder):
         found += differences({key: expected[key] for key in COUNTS}, {key: cut[key] for key in COUNTS},
                              " ".join(options))
         load((folder / "cut.json").read_bytes())
-    return found + (holistic(packed, slices) if slices else [])
+    return found + (holistic(gputrace, recording, packed, slices, calls) if slices else [])
 
 
 def check_import(gputrace, engine, recording, folder):

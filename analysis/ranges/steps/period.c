@@ -25,6 +25,7 @@ struct search {
 	struct gt_functions functions;
 	gt_array(struct launch) launches; /* process after process, in order of their launch */
 	uint64_t *sums; /* of the hashes of all launches before each: order does not matter */
+	size_t *calls; /* by launch: the first of its call, which launches all kernels of a graph */
 };
 
 /* The launches from one of a function up to its next. */
@@ -114,14 +115,24 @@ static void add_launches(struct search *search)
 		      by_process_and_launch);
 }
 
-static void sum_hashes(struct search *search)
+static bool is_of_call(const struct launch *launch, const struct launch *other)
 {
+	return launch->process == other->process && launch->at_ns == other->at_ns;
+}
+
+static void read_order(struct search *search)
+{
+	const struct launch *rows = search->launches.rows;
 	const size_t count = search->launches.count;
 
 	search->sums = gt_allocate((count + 1) * sizeof(*search->sums));
+	search->calls = gt_allocate((count + 1) * sizeof(*search->calls));
 	search->sums[0] = 0;
-	for (size_t i = 0; i < count; i++)
-		search->sums[i + 1] = search->sums[i] + hash_of(search->launches.rows[i].key);
+	for (size_t i = 0; i < count; i++) {
+		search->sums[i + 1] = search->sums[i] + hash_of(rows[i].key);
+		search->calls[i] =
+			i > 0 && is_of_call(&rows[i - 1], &rows[i]) ? search->calls[i - 1] : i;
+	}
 }
 
 /* ---- anchors ---- */
@@ -136,10 +147,10 @@ static int by_stretch(const void *a, const void *b)
 	return (left->hash > right->hash) - (left->hash < right->hash);
 }
 
-/* Whether a stretch has too many launches to be a step of this period. */
-static bool is_longer(size_t length, size_t period)
+/* Whether one is longer than the other by half of it or more: then not both are steps. */
+static bool is_longer(size_t length, size_t other)
 {
-	return 2 * length >= 3 * period;
+	return 2 * length >= 3 * other;
 }
 
 static size_t count_equal(const struct stretch *stretches, size_t count, size_t from)
@@ -202,18 +213,21 @@ static void consider(const struct search *search, const struct part *part, const
 {
 	const uint32_t key = (uint32_t)(places[0] >> 32);
 	const size_t first = (uint32_t)places[0];
+	size_t stretches = 0;
 	size_t period;
 
 	if (count < GT_PERIOD_LEAST)
 		return;
 	for (size_t i = 0; i + 1 < count; i++) {
-		const size_t from = (uint32_t)places[i];
-		const size_t to = (uint32_t)places[i + 1];
+		const size_t from = search->calls[(uint32_t)places[i]];
+		const size_t to = search->calls[(uint32_t)places[i + 1]];
 
-		room[i] = (struct stretch){search->sums[to] - search->sums[from], to - from};
+		if (from < to)
+			room[stretches++] =
+				(struct stretch){search->sums[to] - search->sums[from], to - from};
 	}
 	period =
-		period_of(room, count - 1, part->end - part->first, key >= search->functions.count);
+		period_of(room, stretches, part->end - part->first, key >= search->functions.count);
 	if (period > 0 && (best->period == 0 || period < best->period ||
 	                   (period == best->period && first < best->first)))
 		*best = (struct anchor){key, period, first};
@@ -263,10 +277,10 @@ static struct anchor *find_anchors(struct search *search)
 
 /* ---- steps ---- */
 
-/* A launch of an anchor. */
+/* A call that launched an anchor. */
 struct mark {
-	struct launch launch;
-	uint64_t number; /* of the launches of its process, in the order in which they ran */
+	struct launch launch; /* the first of the anchor */
+	size_t length;        /* launches of its process from the call up to the next mark */
 };
 
 struct marks {
@@ -279,26 +293,72 @@ static int by_mark(const void *a, const void *b)
 	                             &((const struct mark *)b)->launch);
 }
 
-static void add_marks(struct search *search, const struct anchor *anchors, struct marks *marks)
+static void sort_marks(struct marks *marks)
+{
+	struct mark *rows = marks->rows.rows;
+	size_t kept = 0;
+
+	if (marks->rows.count > 1)
+		qsort(rows, marks->rows.count, sizeof(*rows), by_mark);
+	for (size_t i = 0; i < marks->rows.count; i++)
+		if (kept == 0 || !is_of_call(&rows[kept - 1].launch, &rows[i].launch))
+			rows[kept++] = rows[i];
+	marks->rows.count = kept;
+}
+
+static void add_marks(const struct search *search, const struct anchor *anchors,
+                      struct marks *marks)
 {
 	const size_t processes = search->trace->processes.count;
-	uint64_t *numbers = gt_allocate_zeroed(processes + 1, sizeof(*numbers));
+	struct gt_activity_walk walk;
+	struct gt_activity activity;
+	struct launch launch;
+
+	gt_activity_walk_init(&walk, search->trace, launches);
+	while (gt_activity_next(&walk, &activity))
+		if (read_launch(search, &activity, &launch) && launch.process < processes &&
+		    anchors[launch.process].period > 0 && anchors[launch.process].key == launch.key)
+			*gt_array_push(&marks->rows) = (struct mark){.launch = launch};
+	sort_marks(marks);
+}
+
+/* The last mark whose call was made no later; NULL: none of its process was. */
+static struct mark *mark_before(const struct marks *marks, const struct launch *launch)
+{
+	size_t low = 0;
+	size_t high = marks->rows.count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct launch *mark = &marks->rows.rows[middle].launch;
+
+		if (mark->process < launch->process ||
+		    (mark->process == launch->process && mark->at_ns <= launch->at_ns))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && marks->rows.rows[low - 1].launch.process == launch->process
+	               ? &marks->rows.rows[low - 1]
+	               : NULL;
+}
+
+/* By the calls: GPUs run work in another order than it was launched in. */
+static void count_launches(const struct search *search, const struct marks *marks)
+{
 	struct gt_activity_walk walk;
 	struct gt_activity activity;
 	struct launch launch;
 
 	gt_activity_walk_init(&walk, search->trace, launches);
 	while (gt_activity_next(&walk, &activity)) {
-		if (!read_launch(search, &activity, &launch) || launch.process >= processes)
-			continue;
-		numbers[launch.process]++;
-		if (anchors[launch.process].period > 0 && anchors[launch.process].key == launch.key)
-			*gt_array_push(&marks->rows) =
-				(struct mark){launch, numbers[launch.process]};
+		struct mark *mark = read_launch(search, &activity, &launch)
+		                            ? mark_before(marks, &launch)
+		                            : NULL;
+
+		if (mark)
+			mark->length++;
 	}
-	if (marks->rows.count > 1)
-		qsort(marks->rows.rows, marks->rows.count, sizeof(*marks->rows.rows), by_mark);
-	gt_array_free(numbers);
 }
 
 static void add_steps(struct gt_periods *periods, const struct anchor *anchors,
@@ -311,10 +371,9 @@ static void add_steps(struct gt_periods *periods, const struct anchor *anchors,
 
 		if (mark[1].launch.process != launch->process)
 			continue;
-		if (mark[1].number > mark->number &&
-		    is_longer((size_t)(mark[1].number - mark->number), period))
+		if (is_longer(mark->length, period) || is_longer(period, mark->length))
 			periods->others++;
-		else if (mark[1].launch.at_ns > launch->at_ns)
+		else
 			*gt_array_push(&periods->rows) =
 				(struct gt_period_step){launch->process, launch->thread,
 			                                launch->at_ns, mark[1].launch.at_ns};
@@ -340,15 +399,18 @@ void gt_periods_init(struct gt_periods *periods, const struct gt_trace *whole)
 	*periods = (struct gt_periods){0};
 	gt_functions_init(&search.functions, whole);
 	add_launches(&search);
-	sum_hashes(&search);
+	read_order(&search);
 	anchors = find_anchors(&search);
 	periods->anchor = name_of(&search, anchors);
-	if (periods->anchor)
+	if (periods->anchor) {
 		add_marks(&search, anchors, &marks);
+		count_launches(&search, &marks);
+	}
 	add_steps(periods, anchors, &marks);
 	gt_array_release(&marks.rows);
 	gt_array_free(anchors);
 	gt_array_free(search.sums);
+	gt_array_free(search.calls);
 	gt_array_release(&search.launches);
 	gt_functions_release(&search.functions);
 }

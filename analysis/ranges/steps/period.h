@@ -11,7 +11,9 @@
 /*
  * Steps of a program without ranges, guessed by the period of its launches: a program that repeats
  * its work launches the same kernels, and graphs as a whole, again and again. A step begins where a
- * process launches a kernel of one function, the anchor, and ends at its next launch.
+ * process launches a kernel of one function, the anchor, and ends at its next launch. The kernels
+ * of a graph are launched by one call: they are all of one step, and of it a function's first
+ * counts.
  *
  * A function is an anchor where
  * - three of four of its steps have the same launches, whatever their order, and at least
@@ -20,7 +22,9 @@
  * - the others are not an outer period: three or more that are the same, and half as long again.
  *   Then it is a loop inside a step, as over the layers of a model.
  * The shortest period of several anchors counts, and of equal ones the function that came first. A
- * stretch that has half as many launches again as a step is none, as an evaluation between two.
+ * stretch that has half as many launches again as a step is none, as an evaluation between two, nor
+ * is one that has so many fewer that a step has half as many again, as where the function also
+ * makes the first values.
  *
  * A period is looked for in the first million launches of the recording.
  *
@@ -38,7 +42,7 @@ struct gt_period_step {
 
 struct gt_periods {
 	const char *anchor; /* name of that of the first process that has one; the trace's */
-	uint64_t others;    /* between launches of anchors, but no steps */
+	uint64_t others;    /* stretches between launches of anchors that are no steps */
 	gt_array(struct gt_period_step) rows; /* process after process, in order of time */
 };
 

@@ -6,6 +6,7 @@
 
 #include "analysis/memory/peaks.h"
 #include "analysis/ranges/steps/guessed.h"
+#include "analysis/ranges/steps/launching.h"
 #include "analysis/time/covered.h"
 #include "base/sums.h"
 #include "model/naming/operations.h"
@@ -51,24 +52,31 @@ static struct path_total *count_paths(const struct gt_steps *steps)
 	return totals;
 }
 
+static const char *domain_of(const struct gt_ranges *ranges, gt_id path)
+{
+	return gt_trace_text(ranges->trace,
+	                     ranges->names.rows[ranges->paths.rows[path].name].domain);
+}
+
 static struct gt_operation operation_of(const struct gt_ranges *ranges, gt_id path)
 {
 	const struct gt_range_name *name = &ranges->names.rows[ranges->paths.rows[path].name];
 
-	return gt_operation_of(gt_trace_text(ranges->trace, name->domain),
-	                       gt_trace_text(ranges->trace, name->text));
+	return gt_operation_of(domain_of(ranges, path), gt_trace_text(ranges->trace, name->text));
 }
 
 /*
- * Parts of models, operations of PyTorch and instructions of XLA repeat in a step. A whole model,
- * an optimizer or a module of XLA may be one.
+ * Parts of models, operations of PyTorch and what libraries do repeat in a step, as XLA's modules
+ * and their instructions, or before all steps, as its compiler. A whole model or an optimizer may
+ * be one.
  */
-static bool is_inside_step(const struct gt_ranges *ranges, gt_id path)
+static bool is_no_step(const struct gt_ranges *ranges, gt_id path)
 {
 	const struct gt_operation operation = operation_of(ranges, path);
 
 	if (operation.kind != GT_OPERATION_MODULE)
-		return operation.kind == GT_OPERATION_OP || operation.kind == GT_OPERATION_HLO;
+		return operation.kind == GT_OPERATION_OP ||
+		       gt_domain_is_library(domain_of(ranges, path));
 	if (operation.direction == GT_DIRECTION_BACKWARD)
 		return true;
 	for (gt_id outer = ranges->paths.rows[path].outer; outer != GT_NONE;
@@ -78,16 +86,44 @@ static bool is_inside_step(const struct gt_ranges *ranges, gt_id path)
 	return false;
 }
 
+/* Drops the paths that are none of steps. Returns whether some are left. */
+static bool drop_others(const struct gt_steps *steps, struct path_total *totals)
+{
+	bool left = false;
+
+	for (gt_id i = 0; i < steps->ranges.paths.count; i++) {
+		if (totals[i].count < GT_STEPS_LEAST || is_no_step(&steps->ranges, i))
+			totals[i].count = 0;
+		left = left || totals[i].count > 0;
+	}
+	return left;
+}
+
+/* Likewise those whose ranges had no work, where it is known what work belongs to. */
+static void drop_idle(const struct gt_steps *steps, struct path_total *totals)
+{
+	bool *with_work = gt_ranges_with_work(&steps->ranges);
+	bool *works = gt_allocate_zeroed(steps->ranges.paths.count + 1, sizeof(*works));
+
+	for (size_t i = 0; with_work && i < steps->ranges.trace->ranges.count; i++)
+		works[steps->ranges.path_of[i]] |= with_work[i];
+	for (gt_id i = 0; with_work && i < steps->ranges.paths.count; i++)
+		if (!works[i])
+			totals[i].count = 0;
+	gt_array_free(works);
+	gt_array_free(with_work);
+}
+
 static gt_id find_path(const struct gt_steps *steps)
 {
-	const uint64_t least = steps->was_chosen ? 1 : GT_STEPS_LEAST;
 	struct path_total *totals = count_paths(steps);
 	gt_id found = GT_NONE;
 
+	if (!steps->was_chosen && drop_others(steps, totals))
+		drop_idle(steps, totals);
 	/* Outer paths come first: of equal ones they are the steps. */
 	for (gt_id i = 0; i < steps->ranges.paths.count; i++)
-		if (totals[i].count >= least &&
-		    (steps->was_chosen || !is_inside_step(&steps->ranges, i)) &&
+		if (totals[i].count > 0 &&
 		    (found == GT_NONE || totals[i].wall_ns > totals[found].wall_ns))
 			found = i;
 	gt_array_free(totals);

@@ -15,13 +15,14 @@
 /*
  * Steps of a program: the ranges of a path that repeats, as a training step or a request. Where
  * --range chooses ranges, it is a path of these. Else it is one with at least GT_STEPS_LEAST ranges
- * that ended, but no part of a model, operation of PyTorch or instruction of XLA. The path whose
- * ranges took most time together is taken. Ranges without an end are no steps. Names that differ in
- * numbers alone, as "step 1" and "step 2", are one name where else nothing repeats.
+ * that ended, of which one had work of GPUs where that is known, but no part of a model, operation
+ * of PyTorch or range of a library, as XLA. The path whose ranges took most time together is taken.
+ * Ranges without an end are no steps. Names that differ in numbers alone, as "step 1" and "step 2",
+ * are one name where else nothing repeats.
  *
- * Where no range repeats, steps are guessed by the period of the program's launches (period.h). A
- * step then has the work that its process launched in it, on whatever thread, and its thread is the
- * one that launched what it begins with.
+ * Where no such range repeats, steps are guessed by the period of the program's launches
+ * (period.h). A step then has the work that its process launched in it, on whatever thread, and its
+ * thread is the one that launched what it begins with.
  *
  * Busy and quiet time are parts of the step's own time; gpu_ns is summed over GPUs.
  */

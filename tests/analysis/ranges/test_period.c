@@ -16,6 +16,7 @@ enum { SHAPES = 64, MOST_STEPS = 64 };
 struct program {
 	unsigned head, layers, layer, tail;
 	unsigned steps;
+	unsigned first_uses; /* of the first kernel, each with another, before all */
 	unsigned warm_up;    /* kernels that no step has, before the first */
 	unsigned log_every;  /* steps with some kernels more; 0: none */
 	unsigned look_after; /* a step with an evaluation behind it; 0: none */
@@ -64,6 +65,10 @@ static void make(const struct program *program, struct truth *truth)
 	}
 	now = 1000;
 	truth->count = 0;
+	for (unsigned i = 0; i < program->first_uses; i++) {
+		launch_many(1, 0);
+		launch_many(1, 60);
+	}
 	launch_many(program->warm_up, 40);
 	for (unsigned step = 1; step <= program->steps; step++) {
 		truth->starts[truth->count++] = TRACE_START_NS + now;
@@ -96,7 +101,7 @@ static void expect_steps(const struct program *program)
 		cr_expect(eq(u32, step->process, process));
 		cr_expect(eq(u32, step->thread, thread));
 	}
-	cr_expect(eq(u64, periods.others, program->look_after > 0));
+	cr_expect(eq(u64, periods.others, program->first_uses + (program->look_after > 0)));
 	cr_expect(eq(str, (char *)periods.anchor, "kernel_0"));
 	gt_periods_release(&periods);
 	gt_trace_release(&trace);
@@ -124,6 +129,77 @@ Test(period, lasts_though_some_steps_log_and_others_are_followed_by_more)
 		.head = 3, .layers = 12, .layer = 8, .tail = 9, .steps = 40, .log_every = 10});
 	expect_steps(&(struct program){
 		.head = 3, .layers = 12, .layer = 8, .tail = 9, .steps = 30, .look_after = 17});
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const gt_time left = ((const struct gt_kernel *)a)->start_ns;
+	const gt_time right = ((const struct gt_kernel *)b)->start_ns;
+
+	return (left > right) - (left < right);
+}
+
+/* As XLA's functions that make random numbers are those of a step. */
+Test(period, does_not_begin_where_the_same_function_makes_first_values)
+{
+	for (unsigned first_uses = 1; first_uses <= 5; first_uses++)
+		expect_steps(&(struct program){.head = 3,
+		                               .layers = 3,
+		                               .layer = 3,
+		                               .tail = 4,
+		                               .steps = 25,
+		                               .warm_up = 3,
+		                               .first_uses = first_uses});
+}
+
+/* A GPU may run what a step begins with before all else of the steps before it. */
+Test(period, is_that_of_the_launches_and_not_of_their_order_on_gpus)
+{
+	struct gt_periods periods;
+	struct truth truth;
+
+	make(&(struct program){.head = 3, .tail = 6, .steps = 30}, &truth);
+	for (size_t i = 0; i < trace.kernels.count; i++)
+		if (i % 9) {
+			trace.kernels.rows[i].start_ns += 2000;
+			trace.kernels.rows[i].end_ns += 2000;
+		}
+	qsort(trace.kernels.rows, trace.kernels.count, sizeof(*trace.kernels.rows), by_start);
+	gt_periods_init(&periods, &trace);
+	cr_assert(eq(sz, periods.rows.count, truth.count - 1));
+	for (size_t i = 0; i < periods.rows.count; i++)
+		cr_expect(eq(i64, periods.rows.rows[i].start_ns, truth.starts[i]));
+	cr_expect(eq(u64, periods.others, 0));
+	gt_periods_release(&periods);
+	gt_trace_release(&trace);
+}
+
+/*
+ * Steps that are launched as a graph of six kernels by one call, of which two are of one function,
+ * and whose parallel branches run in either order; before them kernels that are launched alone.
+ */
+Test(period, has_all_kernels_of_a_graph_in_one_step)
+{
+	struct gt_periods periods;
+	struct truth truth;
+
+	make(&(struct program){.first_uses = 4}, &truth);
+	for (unsigned step = 0; step < 20; step++) {
+		const gt_id call = trace_call(&trace, thread, "cudaGraphLaunch", now, now + 5);
+
+		for (unsigned i = 0; i < 6; i++)
+			trace_kernel(&trace, stream, shapes[(step % 2 ? 5 - i : i) % 5],
+			             now + 10 + 20 * i, now + 25 + 20 * i)
+				->api_call = call;
+		now += 500;
+	}
+	gt_periods_init(&periods, &trace);
+	cr_assert(eq(sz, periods.rows.count, 19));
+	gt_array_each(const struct gt_period_step, step, &periods.rows)
+		cr_expect(eq(i64, step->end_ns - step->start_ns, 500));
+	cr_expect(eq(u64, periods.others, 4));
+	gt_periods_release(&periods);
+	gt_trace_release(&trace);
 }
 
 static void expect_none(void)

@@ -131,7 +131,7 @@ Test(steps, are_none_where_no_range_ended_five_times)
 	trace.ranges.rows[4].flags |= GT_UNFINISHED;
 	run_report(&result, "steps", &trace);
 	cr_assert(eq(sz, row_count(&result, "steps"), 0));
-	cr_expect(has_remark(&result, "No range ended 5 times or more"));
+	cr_expect(has_remark(&result, "No range that may be a step ended 5 times or more"));
 	scene_end();
 }
 
@@ -252,5 +252,132 @@ Test(steps, do_not_change_with_a_choice_of_kernels)
 	run_part(GT_FILTER_KERNEL, "gemm");
 	expect_count(&result, "each_step", 0, "wall_ns", 400);
 	expect_count(&result, "each_step", 0, "host_ns", 90);
+	scene_end();
+}
+
+/* Ranges after the steps, longer than these. */
+static gt_id longer[STEPS];
+
+static void add_longer(const char *domain, const char *name)
+{
+	const gt_id in = domain ? trace_domain(&trace, process, domain) : GT_NONE;
+
+	for (int i = 0; i < STEPS; i++) {
+		const gt_time begin = 10000 + 1000 * i;
+
+		longer[i] = trace_range(&trace, thread, GT_NONE, name, begin, begin + 900);
+		trace.ranges.rows[longer[i]].domain = in;
+	}
+}
+
+static void launch_outside(const char *name, gt_time call_ns)
+{
+	const gt_id call = trace_call(&trace, thread, "cudaLaunchKernel", call_ns, call_ns + 5);
+
+	trace_kernel(&trace, stream, trace_shape(&trace, name, 1, 32), call_ns + 10, call_ns + 20)
+		->api_call = call;
+}
+
+/* A gemm and a relu in each of them. */
+static void launch_longer(void)
+{
+	const gt_id relu = trace_shape(&trace, "relu", 1, 32);
+
+	for (int i = 0; i < STEPS; i++) {
+		const gt_time begin = 10000 + 1000 * i;
+
+		scene_launch(longer[i], begin + 10, begin + 20, begin + 60);
+		scene_launch(longer[i], begin + 20, begin + 60, begin + 90)->shape = relu;
+	}
+}
+
+/* XLA names its compiler, modules and instructions, NCCL its calls: none is the program's step. */
+Test(steps, are_no_ranges_of_a_library)
+{
+	static const char *const names[][2] = {
+		{"TSL", "XlaCompileBackend:#module=dot,program_id=3#"},
+		{"TSL", "XlaModule:#hlo_module=jit_step,program_id=3#"},
+		{"TSL", "Thunk:#name=dot,hlo_op=custom-call.2#"},
+		{"NCCL", "ncclAllReduce"},
+		{"CCCL", "cub::DeviceReduce"},
+	};
+
+	for (size_t i = 0; i < GT_COUNT_OF(names); i++) {
+		scene_begin(20000);
+		add_longer(names[i][0], names[i][1]);
+		launch_longer();
+		run_report(&result, "steps", &trace);
+		expect_words(&result, "steps", 0, "range", "guessed: gemm");
+		expect_count(&result, "steps", 0, "steps", STEPS - 1);
+		expect_count(&result, "steps", 0, "median_ns", 1000);
+		cr_expect(has_remark(&result, "No range that may be a step repeats."));
+		scene_end();
+		scene_begin(20000);
+		train();
+		add_longer(names[i][0], names[i][1]);
+		launch_longer();
+		run_report(&result, "steps", &trace);
+		expect_words(&result, "steps", 0, "range", "train/step");
+		scene_end();
+	}
+}
+
+Test(steps, are_no_ranges_without_work_where_others_have_some)
+{
+	scene_begin(20000);
+	add_longer(NULL, "load");
+	run_report(&result, "steps", &trace);
+	expect_words(&result, "steps", 0, "range", "load");
+	scene_end();
+	scene_begin(20000);
+	train();
+	add_longer(NULL, "load");
+	run_report(&result, "steps", &trace);
+	expect_words(&result, "steps", 0, "range", "train/step");
+	scene_end();
+}
+
+/* The kernels are launched outside of the ranges: these are no steps, and the period is. */
+Test(steps, are_no_ranges_without_work_where_kernels_repeat)
+{
+	scene_begin(20000);
+	add_longer(NULL, "load");
+	for (int i = 0; i < STEPS; i++) {
+		launch_outside("gemm", 10950 + 1000 * i);
+		launch_outside("relu", 10970 + 1000 * i);
+	}
+	run_report(&result, "steps", &trace);
+	expect_words(&result, "steps", 0, "range", "guessed: gemm");
+	expect_count(&result, "steps", 0, "median_ns", 1000);
+	scene_end();
+}
+
+/* Whose work it is is not known where calls are not: then the longest ranges are the steps. */
+Test(steps, may_have_no_work_where_its_calls_are_not_known)
+{
+	scene_begin(20000);
+	train();
+	add_longer(NULL, "load");
+	gt_array_each(struct gt_kernel, kernel, &trace.kernels)
+		kernel->api_call = GT_NONE;
+	run_report(&result, "steps", &trace);
+	expect_words(&result, "steps", 0, "range", "load");
+	scene_end();
+}
+
+static void launch_elsewhere(int step, gt_time begin)
+{
+	(void)step;
+	launch_outside("relu", begin + 410);
+}
+
+/* That a filter shows no work of theirs takes nothing from them. */
+Test(steps, have_work_whatever_a_filter_shows_of_it)
+{
+	scene_begin(10000);
+	train_with(NULL, launch_elsewhere);
+	run_part(GT_FILTER_KERNEL, "relu");
+	expect_words(&result, "steps", 0, "range", "train/step");
+	expect_count(&result, "each_step", 0, "kernels", 0);
 	scene_end();
 }

@@ -50,6 +50,24 @@ class Processes(Case):
             self.assertEqual((run.status, len(run.recording.processes)), (0, 2), run.stderr)
             self.check_ledger(run.recording, 1000 * (3 if words else 1))
 
+    def test_ranks_of_a_job_share_a_recording(self):
+        """Each process says its rank, and a Chrome trace of one of them says it as HTA looks for it."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        command = [GPUTRACE, "run", "--join", "-o", f"{folder}/job", "--quiet", FAKES / "bin" / "app_work", "--launches", "3"]
+        for rank in range(3):
+            extra = {"RANK": str(rank), "WORLD_SIZE": "3", "SLURM_PROCID": "0"} if rank < 2 else {}
+            subprocess.run(command, env=environment(**extra), check=True, capture_output=True, timeout=PATIENCE_S)
+        job = f"{folder}/job.gputrace"
+        processes = Recording(job).processes
+        self.assertCountEqual([(row["rank"], row["world_size"]) for row in processes], [(0, 3), (1, 3), (None, None)])
+        for row in processes:
+            if row["rank"] is None:
+                continue
+            text = tool("export", job, "--process", row["pid"], "--format", "chrome", "-o", "-")
+            self.assertIn(f'"rank": {row["rank"]},', text)
+            self.assertEqual(json.loads(text)["distributedInfo"], {"rank": row["rank"], "world_size": 3})
+        self.assertNotIn("distributedInfo", tool("export", job, "--format", "chrome", "-o", "-"))
+
     def test_a_program_without_cuda(self):
         run = self.record("--no-cuda", "--end", "return=7")
         self.assertEqual(run.status, 7)
