@@ -69,8 +69,8 @@ static void name_pins(const struct gt_opening *opening, char *text, size_t size)
 	for (size_t i = 0; i < opening->stream_count; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32,
 		                         i ? "|" : "^Stream (", opening->streams[i]);
-	if (used)
-		used += (size_t)snprintf(text + used, size - used, ")( |$)");
+	if (used) /* not its ranges, which may be many below each other */
+		used += (size_t)snprintf(text + used, size - used, ")\\b(?!.* ranges$)");
 	if (opening->busy)
 		used += (size_t)snprintf(text + used, size - used, "%s^GPU (busy|\\d+ idle)$",
 		                         used ? "|" : "");
