@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/traffic/traffic.h"
 #include "exporters/perfetto/links.h"
 #include "exporters/perfetto/wire/args.h"
 #include "exporters/perfetto/writer.h"
@@ -35,6 +36,7 @@ struct gt_gpu {
 	gt_array(uint8_t) message; /* one that waits for others, being made */
 	uint32_t event_tag;
 	uint32_t wait_tag;
+	struct gt_traffic_facts traffic;
 	struct gt_ranges ranges;
 	bool *known_paths; /* by row of range paths: the sequence knows its text */
 };

@@ -36,6 +36,9 @@ NAMES = {
 FINDINGS = {
     "idle": "select dur, name from slice where category = 'idle'",
     "steps": "select dur, name from slice where category = 'step'",
+    "bytes": "select name, count(*) as calls, sum(extract_arg(arg_set_id, 'read_bytes')) as read_bytes,"
+             " sum(extract_arg(arg_set_id, 'write_bytes')) as write_bytes from gpu_slice"
+             " where extract_arg(arg_set_id, 'bytes_from') = 'kernel counters' group by name",
     "advice": "select extract_arg(arg_set_id, 'debug.finding') as finding, extract_arg(arg_set_id, 'debug.report') as report,"
               " name, ts, dur from slice where category = 'advice'",
 }
@@ -155,6 +158,20 @@ class Commands(unittest.TestCase):
                 self.assertEqual(sorted((row["dur"], row["name"]) for row in answer["steps"]),
                                  sorted((row["wall_ns"], f"step {row['step']}{' (guessed)' * guessed}")
                                         for row in steps["each_step"]))
+
+    def test_bytes_of_kernels_are_those_of_the_report(self):
+        self.assertTrue(any(answer["bytes"] for answer in self.answers.values()))
+        for recording, answer in self.answers.items():
+            with self.subTest(recording.name):
+                bandwidth, _ = reports_of(recording, "bandwidth", "summary", "--limit", "1000000")
+                said = sorted((row["kernel"], row["read_bytes"], row["write_bytes"])
+                              for row in bandwidth["kernels"] if row["source"] == "kernel counters")
+                shown = sorted((row["name"].removeprefix("profiled: "), row["read_bytes"] / row["calls"],
+                                row["write_bytes"] / row["calls"]) for row in answer["bytes"])
+                self.assertEqual([row[0] for row in shown], [row[0] for row in said])
+                for one, other in zip(shown, said):
+                    self.assertAlmostEqual(one[1], other[1], delta=1)
+                    self.assertAlmostEqual(one[2], other[2], delta=1)
 
     def test_advice_is_the_first_that_the_summary_says(self):
         self.assertTrue(any(answer["advice"] for answer in self.answers.values()))

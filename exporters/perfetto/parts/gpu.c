@@ -319,6 +319,7 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 		return;
 	gpu.titles = gt_strings_new();
 	find_first_launches(&gpu);
+	gt_traffic_init(&gpu.traffic, perfetto->view);
 	gt_ranges_init(&gpu.ranges, perfetto->trace);
 	gpu.known_paths = gt_allocate_zeroed(gpu.ranges.paths.count + 1, sizeof(*gpu.known_paths));
 	gt_links_stream_waits(&gpu.waits, &perfetto->ids);
@@ -334,6 +335,7 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 		gt_gpu_put_stream_ranges(&gpu);
 	gt_strings_free(gpu.titles);
 	gt_first_launches_release(&gpu.first);
+	gt_traffic_release(&gpu.traffic);
 	gt_ranges_release(&gpu.ranges);
 	gt_array_free(gpu.known_paths);
 	gt_links_release(&gpu.waits);
