@@ -58,6 +58,62 @@ __attribute__((format(printf, 2, 0))) static char *written(size_t most, const ch
 	return gt_array_resize(text, strlen(text) + 1, 1);
 }
 
+static gt_time earlier(gt_time a, gt_time b)
+{
+	return a < b ? a : b;
+}
+
+/* The time in which the GPU that is asked about was in use, or the window. */
+static struct gt_interval place_of(const struct gt_advice *advice)
+{
+	const struct gt_view *view = advice->facts->view;
+	const struct gt_interval window = {view->start_ns, view->end_ns};
+	struct gt_interval in_use;
+
+	if (advice->device >= view->trace->devices.count)
+		return window;
+	in_use = advice->facts->busy[advice->device].in_use;
+	in_use.end_ns = earlier(in_use.end_ns, window.end_ns);
+	if (in_use.start_ns < window.start_ns)
+		in_use.start_ns = window.start_ns;
+	return in_use.start_ns < in_use.end_ns ? in_use : window;
+}
+
+void gt_advice_when(struct gt_advice_row *row, gt_time start_ns, gt_time end_ns)
+{
+	if (start_ns > 0 && end_ns >= start_ns && end_ns < INT64_MAX)
+		row->when = (struct gt_interval){start_ns, end_ns};
+}
+
+struct gt_advice_brief gt_advice_brief(const struct gt_advice_row *row)
+{
+	static const char *const stops[] = {": ", "; ", ". "};
+	struct gt_advice_brief brief;
+	size_t length = strlen(row->text);
+
+	if (length > 0 && row->text[length - 1] == '.')
+		length--;
+	for (size_t i = 0; i < GT_COUNT_OF(stops); i++) {
+		const char *stop = strstr(row->text, stops[i]);
+
+		if (stop && (size_t)(stop - row->text) < length)
+			length = (size_t)(stop - row->text);
+	}
+	snprintf(brief.text, sizeof(brief.text), "%.*s", (int)length, row->text);
+	return brief;
+}
+
+struct gt_advice_worth gt_advice_worth(const struct gt_advice_row *row)
+{
+	struct gt_advice_worth worth = {""};
+
+	if (row->gain.bound != GT_GAIN_UNKNOWN)
+		snprintf(worth.text, sizeof(worth.text), "%s %s (%s)",
+		         gt_gain_bound_name(row->gain.bound), gt_advice_ns(row->gain.saved.ns).text,
+		         gt_advice_percent(&row->gain.saved).text);
+	return worth;
+}
+
 struct gt_advice_row *gt_advise(struct gt_advice *advice, enum gt_advice_kind kind, const char *fmt,
                                 ...)
 {
@@ -70,6 +126,7 @@ struct gt_advice_row *gt_advise(struct gt_advice *advice, enum gt_advice_kind ki
 		.kind = kind,
 		.report = advice->rule->report,
 		.device = advice->device,
+		.when = place_of(advice),
 		.asked = before,
 	};
 	va_start(args, fmt);

@@ -70,6 +70,9 @@ struct gt_advice_row {
 	gt_id device;       /* GT_NONE: the recording */
 	char *text;         /* owned */
 	const char *hint;   /* what to do, where report summary has no room for it; NULL: none */
+	/* The stretch that it is about, unless the rule says otherwise the time in which the GPU
+	 * was in use, or the window. */
+	struct gt_interval when;
 	struct gt_gain gain;
 	size_t asked; /* how many rows were there before it */
 	gt_array(struct gt_evidence) evidence;
@@ -113,6 +116,18 @@ struct gt_advice {
 void gt_advice_init(struct gt_advice *advice, const struct gt_facts *facts);
 void gt_advice_release(struct gt_advice *advice);
 
+/* The finding without its details and what to do: its text up to the first stop. */
+struct gt_advice_brief {
+	char text[200];
+};
+struct gt_advice_brief gt_advice_brief(const struct gt_advice_row *row);
+
+/* "at most 12 ms (4.5%)"; "" where no estimate is honest. */
+struct gt_advice_worth {
+	char text[160];
+};
+struct gt_advice_worth gt_advice_worth(const struct gt_advice_row *row);
+
 /* ---- for rules ---- */
 
 /* Adds a row of the rule and the device that is being asked. Valid until the next one. */
@@ -124,6 +139,9 @@ __attribute__((format(printf, 6, 7))) void gt_advice_cite(struct gt_advice_row *
                                                           const char *report, const char *table,
                                                           const char *column, double figure,
                                                           const char *fmt, ...);
+
+/* A stretch that the finding is about; one that is not known changes nothing. */
+void gt_advice_when(struct gt_advice_row *row, gt_time start_ns, gt_time end_ns);
 
 /* how: a constant. */
 void gt_advice_gain(struct gt_advice_row *row, enum gt_gain_bound bound, struct gt_share saved,

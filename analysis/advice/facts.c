@@ -188,6 +188,8 @@ static void see_load(struct gt_facts *facts, const struct gt_api_call *call, uin
 
 	add(loads, gt_trace_thread_process(trace, call->thread),
 	    (struct gt_interval){call->start_ns, call->end_ns});
+	if (loads->count == 1 || call->start_ns < loads->start_ns)
+		loads->start_ns = call->start_ns;
 	if (loads->count == 1 || call->end_ns > loads->end_ns)
 		loads->end_ns = call->end_ns;
 	of_function[call->function] += (uint64_t)(call->end_ns - call->start_ns);

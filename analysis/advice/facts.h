@@ -35,7 +35,8 @@ struct gt_amount {
 	struct gt_unit_times times; /* united by the unit that they keep from going on */
 	const char *most;           /* the function or kind that took most of the sum; NULL: none */
 	uint64_t most_ns;           /* how much */
-	gt_time end_ns;             /* of API calls: when the last of them returned */
+	gt_time start_ns;           /* of API calls: when the first of them was entered, */
+	gt_time end_ns;             /* and when the last of them returned */
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include "analysis/advice/advice.h"
 #include "analysis/result.h"
+#include "base/array.h"
 
 enum {
 	MOST_OF_RULE = 2,  /* GPUs or kernels that a rule is said of */
@@ -51,10 +52,7 @@ static void add(struct gt_result *result, const struct gt_advice_row *row)
 	if (row->gain.bound == GT_GAIN_UNKNOWN)
 		gt_result_add_format(result, "%s", row->text);
 	else
-		gt_result_add_format(result, "%s Worth %s %s (%s).", row->text,
-		                     gt_gain_bound_name(row->gain.bound),
-		                     gt_advice_ns(row->gain.saved.ns).text,
-		                     gt_advice_percent(&row->gain.saved).text);
+		gt_result_add_format(result, "%s Worth %s.", row->text, gt_advice_worth(row).text);
 }
 
 static void add_rest(struct gt_result *result, const struct gt_advice_row *row, size_t rest)
@@ -63,23 +61,37 @@ static void add_rest(struct gt_result *result, const struct gt_advice_row *row, 
 	gt_result_add_format(result, "The same is true of %s more.", gt_grouped(rest).text);
 }
 
+size_t gt_findings_choose(const struct gt_advice *advice, size_t *rows)
+{
+	size_t chosen = 0;
+	size_t added = 0;
+
+	for (size_t i = 0; i < advice->rows.count; i++) {
+		const struct gt_advice_row *row = &advice->rows.rows[i];
+
+		if (is_finding(row) && alike_of(advice, i).before < MOST_OF_RULE &&
+		    (row->kind == GT_ADVICE_WRONG || ++added <= MOST_FINDINGS))
+			rows[chosen++] = i;
+	}
+	return chosen;
+}
+
 void gt_add_findings(struct gt_result *result, const struct gt_advice *advice)
 {
-	size_t added = 0;
+	size_t *rows = gt_allocate((advice->rows.count + 1) * sizeof(*rows));
+	const size_t count = gt_findings_choose(advice, rows);
 
 	gt_result_begin(result, "stands_out", headings, GT_COUNT_OF(headings));
 	gt_result_plain(result);
-	for (size_t i = 0; i < advice->rows.count; i++) {
-		const struct gt_advice_row *row = &advice->rows.rows[i];
-		const struct alike alike = alike_of(advice, i);
+	for (size_t i = 0; i < count; i++) {
+		const struct gt_advice_row *row = &advice->rows.rows[rows[i]];
+		const struct alike alike = alike_of(advice, rows[i]);
 
-		if (!is_finding(row) || alike.before >= MOST_OF_RULE ||
-		    (row->kind != GT_ADVICE_WRONG && ++added > MOST_FINDINGS))
-			continue;
 		add(result, row);
 		if (alike.before == MOST_OF_RULE - 1 && alike.all > MOST_OF_RULE)
 			add_rest(result, row, alike.all - MOST_OF_RULE);
 	}
-	if (gt_section_row_count(gt_result_find(result, "stands_out")) == 0)
+	if (count == 0)
 		gt_result_detail(result);
+	gt_array_free(rows);
 }

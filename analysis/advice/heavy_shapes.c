@@ -7,6 +7,7 @@
 #include "analysis/advice/facts.h"
 #include "model/naming/shape_names.h"
 #include "model/view/view.h"
+#include "model/work/timed.h"
 
 enum {
 	LEAST_PERCENT = 5,         /* of the window: a fifth less of that is one percent */
@@ -63,12 +64,31 @@ void gt_heavy_shapes(const struct gt_facts *facts, struct gt_advice *advice,
 	}
 }
 
+/* From the begin of its first launch on the GPU to the end of the last one to begin. */
+static struct gt_interval extent_of(const struct gt_heavy *heavy)
+{
+	struct gt_interval when = {0, 0};
+
+	gt_array_each(const struct gt_kernel, kernel, &heavy->facts->view->trace->kernels) {
+		if (kernel->shape != heavy->total->shape ||
+		    kernel->device != heavy->total->device ||
+		    !gt_timed(GT_TIMES_ANY, kernel->flags, kernel->start_ns, kernel->end_ns))
+			continue;
+		if (when.start_ns == 0)
+			when.start_ns = kernel->start_ns;
+		when.end_ns = kernel->end_ns;
+	}
+	return when;
+}
+
 struct gt_advice_row *gt_heavy_cite_time(const struct gt_heavy *heavy, struct gt_advice_row *row)
 {
 	const struct gt_shape_total *total = heavy->total;
 	const double each_ns = total->counters[GT_SHAPE_duration_ns];
+	const struct gt_interval when = extent_of(heavy);
 	char gpus[64] = "";
 
+	gt_advice_when(row, when.start_ns, when.end_ns);
 	if (total->gpus > 1)
 		snprintf(gpus, sizeof(gpus), " on %s GPUs", gt_grouped(total->gpus).text);
 	/* The reports of kernels have no time of launches that were profiled. */

@@ -30,7 +30,10 @@ struct gt_heavy {
 void gt_heavy_shapes(const struct gt_facts *facts, struct gt_advice *advice,
                      void (*look)(const struct gt_heavy *heavy, struct gt_advice *advice));
 
-/* A row about it, with its time as evidence: the sum over all GPUs, as report kernels has it. */
+/*
+ * A row about it, with its time as evidence: the sum over all GPUs, as report kernels has it. Its
+ * place is from the first to the last of these launches on the GPU that the row is about.
+ */
 struct gt_advice_row *gt_heavy_cite_time(const struct gt_heavy *heavy, struct gt_advice_row *row);
 
 /* One of its counters as evidence, where they are shown. */

@@ -275,3 +275,21 @@ gt_id gt_range_worst(const struct gt_facts *facts, enum gt_range_loss_kind kind)
 	gt_array_free(inside);
 	return worst;
 }
+
+struct gt_interval gt_range_extent(const struct gt_facts *facts, gt_id path)
+{
+	const struct gt_trace *trace = facts->view->trace;
+	struct gt_interval extent = {INT64_MAX, 0};
+
+	for (size_t i = 0; i < trace->ranges.count; i++) {
+		const struct gt_range *range = &trace->ranges.rows[i];
+
+		if (facts->ranges.group_of[i] != path)
+			continue;
+		if (range->start_ns < extent.start_ns)
+			extent.start_ns = range->start_ns;
+		if (gt_range_end(range) > extent.end_ns)
+			extent.end_ns = gt_range_end(range);
+	}
+	return extent;
+}

@@ -41,4 +41,7 @@ void gt_range_losses_release(struct gt_range_losses *losses);
  */
 gt_id gt_range_worst(const struct gt_facts *facts, enum gt_range_loss_kind kind);
 
+/* From the begin of the first range of a path to the latest end of one. */
+struct gt_interval gt_range_extent(const struct gt_facts *facts, gt_id path);
+
 #endif

@@ -166,6 +166,35 @@ const struct gt_declaration *gt_traffic_declared(const struct gt_traffic_facts *
 	return declaration->kernels == 1 ? declaration : NULL;
 }
 
+static struct gt_traffic_bytes bytes_of(enum gt_traffic_source source, double read_bytes,
+                                        double write_bytes, double time_ns)
+{
+	return (struct gt_traffic_bytes){
+		.source = isnan(read_bytes + write_bytes) ? GT_TRAFFIC_UNKNOWN : source,
+		.read_bytes = read_bytes,
+		.write_bytes = write_bytes,
+		.bytes = read_bytes + write_bytes,
+		.bytes_per_second = gt_bytes_per_second(read_bytes + write_bytes, time_ns),
+		.covered_percent = 100,
+	};
+}
+
+struct gt_traffic_bytes gt_traffic_of_kernel(struct gt_traffic_facts *facts, gt_id kernel)
+{
+	const struct gt_traffic_launch *launch = launch_of(facts, kernel);
+	const struct gt_declaration *declared = gt_traffic_declared(facts, kernel);
+	const double time_ns = gt_traffic_time(facts, kernel);
+	struct gt_traffic_bytes bytes = {.source = GT_TRAFFIC_UNKNOWN};
+
+	if (launch)
+		bytes = bytes_of(GT_TRAFFIC_COUNTED, launch->read_bytes, launch->write_bytes,
+		                 time_ns);
+	if (bytes.source == GT_TRAFFIC_UNKNOWN && declared)
+		bytes = bytes_of(GT_TRAFFIC_DECLARED, declared->read_bytes, declared->write_bytes,
+		                 time_ns);
+	return bytes;
+}
+
 /* ---- groups ---- */
 
 /* Adds known bytes; NAN where one of both is not known. */

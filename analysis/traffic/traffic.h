@@ -109,6 +109,12 @@ struct gt_traffic *gt_traffic_of(struct gt_traffic_facts *facts,
 /* Nanoseconds that an execution took: of a profiled one as its counters say. NAN: not known. */
 double gt_traffic_time(struct gt_traffic_facts *facts, gt_id kernel);
 
+/*
+ * Bytes of one execution by itself: its own counters, or the declaration of a range that it is
+ * alone in. Those of samples are means of many, and are not known of one.
+ */
+struct gt_traffic_bytes gt_traffic_of_kernel(struct gt_traffic_facts *facts, gt_id kernel);
+
 /* Declaration of one execution that is alone in its range; NULL: none. */
 const struct gt_declaration *gt_traffic_declared(const struct gt_traffic_facts *facts,
                                                  gt_id kernel);

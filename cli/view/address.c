@@ -61,23 +61,21 @@ char *gt_address_encode(const char *text)
 	return encode(text, PLAIN, false);
 }
 
-/* A regular expression for the tracks that stay in view. Returns false where there are none. */
-static bool name_pins(const struct gt_opening *opening, char *text, size_t size)
+/* A regular expression for the tracks that stay in view: one of advice there is in any trace. */
+static void name_pins(const struct gt_opening *opening, char *text, size_t size)
 {
 	size_t used = 0;
 
 	for (size_t i = 0; i < opening->stream_count; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32,
 		                         i ? "|" : "^Stream (", opening->streams[i]);
-	if (used)
-		used += (size_t)snprintf(text + used, size - used, ")( |$)");
+	if (used) /* not its ranges, which may be many below each other */
+		used += (size_t)snprintf(text + used, size - used, ")\\b(?!.* ranges$)");
 	if (opening->busy)
 		used += (size_t)snprintf(text + used, size - used, "%s^GPU (busy|\\d+ idle)$",
 		                         used ? "|" : "");
-	if (opening->path)
-		used += (size_t)snprintf(text + used, size - used, "%s^(Steps|Critical path)$",
-		                         used ? "|" : "");
-	return used > 0;
+	snprintf(text + used, size - used, "%s^(Advice%s)$", used ? "|" : "",
+	         opening->path ? "|Critical path|Steps" : "");
 }
 
 /* The tracks of this very trace, in place of all that may be one. */
@@ -91,10 +89,8 @@ static void choose_pins(json_t *commands, const struct gt_opening *opening)
 
 		if (!id || strcmp(id, "dev.perfetto.PinTracksByRegex") != 0)
 			continue;
-		if (name_pins(opening, pins, sizeof(pins)))
-			json_array_set_new(json_object_get(command, "args"), 0, json_string(pins));
-		else
-			json_array_remove(commands, i);
+		name_pins(opening, pins, sizeof(pins));
+		json_array_set_new(json_object_get(command, "args"), 0, json_string(pins));
 		return;
 	}
 }

@@ -266,13 +266,28 @@ static const char *below_token(const struct gt_serving *serving, const char *pat
 	return *path ? NULL : path;
 }
 
+/* Pages of this server itself, as the UI of a folder is: browsers say so when they fetch fonts. */
+static bool is_own(struct MHD_Connection *connection, const char *origin)
+{
+	static const char scheme[] = "http://";
+	static const char here[] = "127.0.0.1:";
+	const char *host =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+
+	return host && strncmp(host, here, strlen(here)) == 0 &&
+	       strncmp(origin, scheme, strlen(scheme)) == 0 &&
+	       strcmp(origin + strlen(scheme), host) == 0;
+}
+
 /* A page of any other origin may not even ask. */
 static bool is_stranger(const struct gt_serving *serving, struct MHD_Connection *connection)
 {
 	const char *origin =
 		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ORIGIN);
 
-	return origin && (!serving->origin || strcmp(origin, serving->origin) != 0);
+	if (!origin || (serving->origin && strcmp(origin, serving->origin) == 0))
+		return false;
+	return serving->ui < 0 || !is_own(connection, origin);
 }
 
 static enum MHD_Result answer_request(const struct gt_serving *serving,

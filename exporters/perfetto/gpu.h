@@ -5,13 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/traffic/traffic.h"
 #include "exporters/perfetto/links.h"
+#include "exporters/perfetto/wire/args.h"
 #include "exporters/perfetto/writer.h"
 #include "model/naming/first_launches.h"
+#include "model/naming/labels.h"
 #include "model/ranges/ranges.h"
 #include "model/work/activity.h"
 
-struct gt_args;
 struct gt_strings;
 
 /* Interned numbers of the sequence that carries all GPU slices. */
@@ -20,7 +22,8 @@ enum {
 	GT_STAGE_COPY,
 	GT_STAGE_FILL,
 	GT_STAGE_GRAPH,
-	GT_QUEUE_FIRST, /* + row of streams */
+	GT_STAGE_RANGE,
+	GT_QUEUE_FIRST, /* + row of streams; those of their ranges follow */
 };
 enum { GT_COPY_KINDS = 11 }; /* CUPTI knows 1 to 10; 0 stands for any other */
 
@@ -33,6 +36,7 @@ struct gt_gpu {
 	gt_array(uint8_t) message; /* one that waits for others, being made */
 	uint32_t event_tag;
 	uint32_t wait_tag;
+	struct gt_traffic_facts traffic;
 	struct gt_ranges ranges;
 	bool *known_paths; /* by row of range paths: the sequence knows its text */
 };
@@ -65,6 +69,15 @@ static inline uint32_t gt_copy_kind_known(uint32_t kind)
 	return kind < GT_COPY_KINDS ? kind : 0;
 }
 
+/* The path of a range as an argument; no path: none. */
+void gt_gpu_add_path(struct gt_gpu *gpu, struct gt_args *args, enum gt_arg name, gt_id range);
+
+/* How a stream's track is called, as short as it can be told apart: "Stream 7",
+ * "Context 2 Stream 7 (trainer 4242)". */
+enum { GT_QUEUE_NAME_BYTES = 2 * GT_LABEL_BYTES + 192 };
+void gt_gpu_name_queue(const struct gt_perfetto *perfetto, gt_id stream,
+                       char name[GT_QUEUE_NAME_BYTES]);
+
 /* Fills in what all GPU slices have: place, stage and name. */
 void gt_gpu_describe(const struct gt_gpu *gpu, const struct gt_placed *placed,
                      Perfetto__GpuRenderStageEvent *event);
@@ -87,6 +100,12 @@ void gt_gpu_put_copy(struct gt_gpu *gpu, const struct gt_placed *placed, size_t 
                      const struct gt_copy *copy);
 void gt_gpu_put_fill(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                      const struct gt_fill *fill);
+/*
+ * Work of streams for each range, on a track of each stream that viewers show right below its own.
+ * Behind all other slices.
+ */
+void gt_gpu_put_stream_ranges(struct gt_gpu *gpu);
+
 void gt_gpu_put_graph(struct gt_gpu *gpu, const struct gt_placed *placed, size_t number,
                       const struct gt_graph_trace *whole);
 

@@ -22,8 +22,11 @@ enum {
 	 */
 	EVENT_MAX = 6 * (2 + GT_VARINT_MAX),
 	LAUNCH_MAX = 2 * (2 + 3 * (1 + 5)),
-	/* The node of a graph; whether it is the first, and the ranges: a name and a value each. */
-	OWN_MAX = GT_NODE_ARGS_MAX + (1 + GT_RANGE_ARGS) * (2 + 2 * (1 + GT_VARINT_MAX)),
+	/*
+	 * The node of a graph; whether it is the first, five of its traffic, and the ranges: a name
+	 * and a value each.
+	 */
+	OWN_MAX = GT_NODE_ARGS_MAX + (1 + 5 + GT_RANGE_ARGS) * (2 + 2 * (1 + GT_VARINT_MAX)),
 };
 
 /*
@@ -363,9 +366,20 @@ static const struct launch *find_launch(struct gt_kernels *kernels, const struct
 	return add_launch(kernels, placed, kernel->shape, profiled);
 }
 
+static void add_traffic_args(struct gt_args *args, const struct gt_traffic_bytes *traffic)
+{
+	if (traffic->source == GT_TRAFFIC_UNKNOWN)
+		return;
+	gt_args_add_real(args, GT_ARG_BYTES, traffic->bytes);
+	gt_args_add_real(args, GT_ARG_RATE, gt_three_digits(traffic->bytes_per_second / 1e9));
+	gt_args_add_real(args, GT_ARG_READ_BYTES, traffic->read_bytes);
+	gt_args_add_real(args, GT_ARG_WRITE_BYTES, traffic->write_bytes);
+	gt_args_add_text(args, GT_ARG_BYTES_FROM, gt_traffic_source_name(traffic->source));
+}
+
 /*
  * Arguments that are the execution's own: its node of a graph, which may be made anew for each
- * launch, whether it is the first of its function, and the ranges of the moment.
+ * launch, whether it is the first of its function, its bytes, and the ranges of the moment.
  */
 static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t bytes[OWN_MAX])
 {
@@ -373,11 +387,13 @@ static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t byte
 	const struct gt_trace *trace = gpu->perfetto->trace;
 	const struct gt_kernel *kernel = &trace->kernels.rows[row];
 	const bool first = gpu->first.is_first[row];
+	const struct gt_traffic_bytes traffic = gt_traffic_of_kernel(&gpu->traffic, row);
 	Perfetto__ComputeKernelLaunch message = PERFETTO__COMPUTE_KERNEL_LAUNCH__INIT;
 	struct gt_args args;
 	char made_by[GT_MADE_BY_SIZE];
 
-	if (kernel->graph == 0 && kernel->graph_node == 0 && !first && gpu->ranges.paths.count == 0)
+	if (kernel->graph == 0 && kernel->graph_node == 0 && !first &&
+	    traffic.source == GT_TRAFFIC_UNKNOWN && gpu->ranges.paths.count == 0)
 		return 0;
 	gt_args_init(&args);
 	gt_nodes_add_args(&args, trace,
@@ -385,6 +401,7 @@ static size_t pack_own(const struct gt_kernels *kernels, gt_id row, uint8_t byte
 	                  made_by);
 	if (first)
 		gt_args_add_int(&args, GT_ARG_FIRST_LAUNCH, 1);
+	add_traffic_args(&args, &traffic);
 	gt_gpu_add_ranges(gpu, GT_ACTIVITY_KERNEL, row, &args);
 	message.args = args.list;
 	message.n_args = args.count;

@@ -160,6 +160,57 @@ Test(arguments, of_a_kernel_are_its_shape_and_what_that_leaves_unused)
 	expect_number(0, "stream", 13);
 }
 
+static void count_bytes(const char *name, double value)
+{
+	*gt_array_push(&trace.kernel_counters) = (struct gt_kernel_counter){
+		.kernel = 0, .name = gt_strings_add(trace.strings, name), .value = value};
+}
+
+/* An argument of the launch itself, in its own list. */
+static struct bytes own(unsigned n, const char *name)
+{
+	return argument(message_in(slice(n), LAUNCH), 3, name);
+}
+
+static double own_real(unsigned n, const char *name)
+{
+	const uint64_t bits = number_in(own(n, name), 5);
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* The first was profiled: 2 us by its counters, whatever its slice lasts. The third is not known. */
+Test(arguments, of_a_kernel_are_the_bytes_that_are_known_of_it)
+{
+	gt_id call;
+	gt_id range;
+
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 100, SAMPLE_START + 900)->flags =
+		GT_PROFILED;
+	count_bytes("duration_ns", 2000);
+	count_bytes("dram_read_bytes", 6000);
+	count_bytes("dram_write_bytes", 2000);
+	range = sample_range(&trace, 0, GT_NONE, "copy", SAMPLE_START + 1000, SAMPLE_START + 1100);
+	trace.ranges.rows[range].data = gt_strings_add(
+		trace.strings, "[{\"gputrace.read_bytes\":300,\"gputrace.write_bytes\":100}]");
+	call = sample_call(&trace, 0, "cudaLaunchKernel", SAMPLE_START + 1010, SAMPLE_START + 1020);
+	trace.api_calls.rows[call].range = range;
+	sample_kernel(&trace, 0, 0, call, SAMPLE_START + 1200, SAMPLE_START + 1400);
+	sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + 2000, SAMPLE_START + 2100);
+	write();
+	cr_expect(eq(dbl, own_real(0, "bytes"), 8000));
+	cr_expect(eq(dbl, own_real(0, "read_bytes"), 6000));
+	cr_expect(eq(dbl, own_real(0, "write_bytes"), 2000));
+	cr_expect(eq(dbl, own_real(0, "gb_per_s"), 4));
+	cr_expect(text_is(own(0, "bytes_from"), 6, "kernel counters"));
+	cr_expect(eq(dbl, own_real(1, "bytes"), 400));
+	cr_expect(eq(dbl, own_real(1, "gb_per_s"), 2));
+	cr_expect(text_is(own(1, "bytes_from"), 6, "declared"));
+	cr_expect(eq(uint, count_in(message_in(slice(2), LAUNCH), 3), 0));
+}
+
 /* 8 blocks, of which 16 fit on one of 33 multiprocessors. */
 Test(arguments, of_a_kernel_in_a_green_context_are_of_its_multiprocessors)
 {

@@ -2,7 +2,7 @@
 /*
  * Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits),
  * Covers PART(overheads), Covers PART(ranges), Covers PART(modules), Covers PART(critical_path),
- * Covers PART(idle), Covers PART(steps): slices on tracks of the host.
+ * Covers PART(idle), Covers PART(steps), Covers PART(advice): slices on tracks of the host.
  */
 #include "support/check.h"
 
@@ -129,14 +129,15 @@ static struct slices read_all_slices(const struct file *file)
 	return slices;
 }
 
-/* But for those of the critical path, which are of what the others show. */
+/* But for those of the critical path and of advice, which are of what the others show. */
 static struct slices read_slices(const struct file *file)
 {
 	struct slices slices = read_all_slices(file);
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < slices.count; i++)
-		if (strcmp(slices.rows[i].category, "path") != 0)
+		if (strcmp(slices.rows[i].category, "path") != 0 &&
+		    strcmp(slices.rows[i].category, "advice") != 0)
 			slices.rows[kept++] = slices.rows[i];
 	slices.count = kept;
 	return slices;
@@ -493,6 +494,37 @@ Test(steps, are_numbered_on_a_track_of_their_own)
 	file = export(&trace, true);
 	slices = read_all_slices(&file);
 	expect_slices(&slices, "step", "Steps", expected, 5);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+/* Over the time in which the GPU was in use, the launches of a kernel, the call that failed. */
+Test(advice, stands_over_the_stretch_that_it_is_about)
+{
+	static const struct slice expected[] = {
+		{.name = "Nothing ran on GPU 0 for 81.8% of the time it was in use, 100.0",
+	         .start_ns = 2000000,
+	         .end_ns = 13000000},
+		{.name = "step() has 8 blocks for the 132 multiprocessors of GPU 0, and h",
+	         .start_ns = 2000000,
+	         .end_ns = 13000000},
+		{.name = "1 CUDA call failed, the first was cudaMalloc",
+	         .start_ns = 3000000,
+	         .end_ns = 3500000},
+	};
+	struct gt_trace trace;
+	struct slices slices;
+	struct file file;
+
+	make_threads(&trace);
+	trace.kernels.count = trace.api_calls.count = 0;
+	for (gt_time i = 2000000; i < 13000000; i += 10000000)
+		sample_kernel(&trace, 0, 0, GT_NONE, SAMPLE_START + i, SAMPLE_START + i + 1000000);
+	trace.api_calls.rows[add_call(&trace, "cudaMalloc", 3000000, 3500000)].result = 2;
+	sample_finish(&trace, SAMPLE_START + 14000000);
+	file = export(&trace, true);
+	slices = read_all_slices(&file);
+	expect_slices(&slices, "advice", "Advice", expected, GT_COUNT_OF(expected));
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

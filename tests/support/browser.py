@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Chromium without a window, told what to do over a pipe (the DevTools protocol). It reaches no network."""
+"""A Chromium without a window, told what to do over a pipe (the DevTools protocol). It reaches no machine but this one."""
 import base64
 import json
 import os
@@ -18,7 +18,8 @@ class Browser:
         self.back, from_browser = os.pipe()
         words = ["--headless=new", "--remote-debugging-pipe", f"--user-data-dir={folder}", "--no-sandbox", "--disable-gpu",
                  "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-                 "--disable-sync", "--hide-scrollbars", "--host-resolver-rules=MAP * ~NOTFOUND", "about:blank"]
+                 "--disable-sync", "--hide-scrollbars", "--disable-webgl",
+                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "about:blank"]
         # The browser reads commands from descriptor 3 and answers on 4.
         self.process = subprocess.Popen(["sh", "-c", f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}', program, *words],
                                         pass_fds=(to_browser, from_browser), stdin=subprocess.DEVNULL,
@@ -77,6 +78,10 @@ class Browser:
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
+
+    def prepare(self, script):
+        """Runs it in each page that is opened from now on, before the page's own scripts."""
+        self.tell("Page.addScriptToEvaluateOnNewDocument", source=script)
 
     def open(self, address):
         self.events.clear()

@@ -36,7 +36,13 @@ NAMES = {
 FINDINGS = {
     "idle": "select dur, name from slice where category = 'idle'",
     "steps": "select dur, name from slice where category = 'step'",
+    "bytes": "select name, count(*) as calls, sum(extract_arg(arg_set_id, 'read_bytes')) as read_bytes,"
+             " sum(extract_arg(arg_set_id, 'write_bytes')) as write_bytes from gpu_slice"
+             " where extract_arg(arg_set_id, 'bytes_from') = 'kernel counters' group by name",
+    "advice": "select extract_arg(arg_set_id, 'debug.finding') as finding, extract_arg(arg_set_id, 'debug.report') as report,"
+              " name, ts, dur from slice where category = 'advice'",
 }
+ADVICE_MOST = 4  # exporters/perfetto/parts/advice.c
 GAP_SHORT_NS, GAPS_MOST = 20000, 20000 # exporters/perfetto/parts/idle.c
 # Groups of other traces, when one is merged with them, that may be long.
 CLOSED = ["Scheduler", "Kernel threads", "CPU Frequency"]
@@ -101,7 +107,7 @@ class Commands(unittest.TestCase):
 
     def test_streams_the_path_and_idle_time_are_kept_in_view(self):
         pinned = {name for name in self.names("tracks") if self.pinned.search(name)}
-        for name in ("Stream 7", "GPU busy", "GPU 0 idle", "Steps", "Critical path"):
+        for name in ("Stream 7", "GPU busy", "GPU 0 idle", "Steps", "Critical path", "Advice"):
             self.assertIn(name, pinned)
         self.assertFalse([name for name in pinned if "range" in name or "memory" in name])
 
@@ -152,6 +158,33 @@ class Commands(unittest.TestCase):
                 self.assertEqual(sorted((row["dur"], row["name"]) for row in answer["steps"]),
                                  sorted((row["wall_ns"], f"step {row['step']}{' (guessed)' * guessed}")
                                         for row in steps["each_step"]))
+
+    def test_bytes_of_kernels_are_those_of_the_report(self):
+        self.assertTrue(any(answer["bytes"] for answer in self.answers.values()))
+        for recording, answer in self.answers.items():
+            with self.subTest(recording.name):
+                bandwidth, _ = reports_of(recording, "bandwidth", "summary", "--limit", "1000000")
+                said = sorted((row["kernel"], row["read_bytes"], row["write_bytes"])
+                              for row in bandwidth["kernels"] if row["source"] == "kernel counters")
+                shown = sorted((row["name"].removeprefix("profiled: "), row["read_bytes"] / row["calls"],
+                                row["write_bytes"] / row["calls"]) for row in answer["bytes"])
+                self.assertEqual([row[0] for row in shown], [row[0] for row in said])
+                for one, other in zip(shown, said):
+                    self.assertAlmostEqual(one[1], other[1], delta=1)
+                    self.assertAlmostEqual(one[2], other[2], delta=1)
+
+    def test_advice_is_the_first_that_the_summary_says(self):
+        self.assertTrue(any(answer["advice"] for answer in self.answers.values()))
+        for recording, answer in self.answers.items():
+            with self.subTest(recording.name):
+                advice, summary = reports_of(recording, "advice", "summary", "--limit", "1000000")
+                whole = [(row["advice"], row["report"]) for row in advice["advice"]]
+                first = [row["finding"] for row in summary["stands_out"] if not row["finding"].startswith("The same is true")]
+                self.assertEqual(len(answer["advice"]), min(len(first), ADVICE_MOST))
+                for row in answer["advice"]:
+                    self.assertIn((row["finding"], row["report"]), whole)
+                    self.assertTrue(row["finding"].startswith(row["name"]), row)
+                    self.assertGreater(row["dur"], 0)
 
     def test_the_table_begins_with_what_took_longest(self):
         for answer in self.answers.values():

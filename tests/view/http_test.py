@@ -258,6 +258,15 @@ class Folders(Folder):
                 answer, found = view.get(path)
                 self.assertEqual((answer.status, answer.headers["Content-Type"], found), (200, kind, body))
 
+    def test_gives_its_own_pages_what_they_ask_for_with_their_origin(self):
+        """As browsers do for fonts. A name that leads here is no such page."""
+        with self.view() as view:
+            own = f"127.0.0.1:{view.port}"
+            self.assertEqual(view.get("ui/v1/bundle.js", Origin=f"http://{own}")[0].status, 200)
+            for origin, host in ((f"https://{own}", own), ("http://127.0.0.1:1", own), ("null", own),
+                                 (f"http://evil.example:{view.port}", f"evil.example:{view.port}")):
+                self.assertEqual(view.get("ui/v1/bundle.js", Origin=origin, Host=host)[0].status, 403, origin)
+
     def test_shows_nothing_else(self):
         with self.view() as view:
             for path in ("ui/.secret", "ui/../outside", "ui/%2e%2e/outside", "ui/v1/../../outside",

@@ -21,6 +21,7 @@ struct churn {
 	gt_time first_ns; /* when its first kernel began, */
 	gt_time half_ns;  /* and when half of them had begun */
 	uint64_t calls;
+	struct gt_interval when; /* from the first of them to the latest end */
 	uint64_t late;
 	const char *longest; /* function of the longest call */
 	uint64_t longest_ns;
@@ -87,7 +88,10 @@ static void add(struct churns *churns, const struct gt_api_call *call)
 	gt_unit_times_add(&churns->times, process,
 	                  (struct gt_interval){call->start_ns, call->end_ns});
 	churns->summed_ns += call_ns;
-	churn->calls++;
+	if (churn->calls++ == 0)
+		churn->when.start_ns = call->start_ns;
+	if (call->end_ns > churn->when.end_ns)
+		churn->when.end_ns = call->end_ns;
 	churn->late += call->start_ns >= churn->half_ns;
 	if (call_ns >= churn->longest_ns) {
 		churn->longest_ns = call_ns;
@@ -208,6 +212,7 @@ static void say(struct churns *churns, struct gt_advice *advice, const struct ch
 		gt_advice_percent(most).text, gt_advice_most_of(&churns->times).text,
 		several ? "its" : "the", gt_grouped(worst->calls).text, worst->longest);
 
+	gt_advice_when(row, worst->when.start_ns, worst->when.end_ns);
 	gt_advice_cite(row, "api", "functions", "max_ns", (double)worst->longest_ns, "%s: %s",
 	               worst->longest, gt_advice_ns(worst->longest_ns).text);
 	gt_advice_cite(row, "api", "functions", "total_ns", (double)churns->summed_ns,

@@ -18,6 +18,7 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	                gt_grouped(facts->failed).text, gt_plural(facts->failed, "call", "calls"),
 	                gt_trace_text(facts->view->trace, first->function),
 	                result ? result : "a result that is not known");
+	gt_advice_when(row, first->start_ns, first->end_ns);
 	gt_advice_cite(row, "api", "errors", "calls", (double)facts->failed, "%s",
 	               gt_grouped(facts->failed).text);
 }

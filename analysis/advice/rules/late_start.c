@@ -20,6 +20,7 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	                "GPU %lld had nothing to do for the first %s, %s of the recording.",
 	                gt_advice_gpu(facts, device), gt_advice_ns(before_ns).text,
 	                gt_advice_percent(&before).text);
+	gt_advice_when(row, facts->view->start_ns, cover->start_ns);
 	gt_advice_cite(row, "gaps", "devices", "idle_ns", (double)before_ns,
 	               "%s of it before the first work", gt_advice_ns(before_ns).text);
 }

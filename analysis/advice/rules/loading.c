@@ -50,6 +50,7 @@ static void say_calls(const struct gt_facts *facts, struct gt_advice *advice)
 	row->report = "api";
 	gt_advice_cite(row, "api", "functions", "total_ns", (double)loads->most_ns, "%s in %s",
 	               gt_advice_ns(loads->most_ns).text, loads->most);
+	gt_advice_when(row, loads->start_ns, loads->end_ns);
 	gt_advice_gain(row, GT_GAIN_AT_MOST, gt_unit_times_any(&loads->times), how);
 }
 

@@ -9,6 +9,7 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 {
 	const struct gt_trace *trace = facts->view->trace;
 	const struct gt_memory_failure *first = NULL;
+	const struct gt_memory_call *call;
 	struct gt_advice_row *row;
 	uint64_t count = 0;
 
@@ -20,15 +21,16 @@ static void look(const struct gt_facts *facts, gt_id device, struct gt_advice *a
 	}
 	if (!first)
 		return;
-	row = gt_advise(
-		advice, GT_ADVICE_WRONG,
-		"%s %s on GPU %lld failed: the first asked for %s when %s of %s were "
-		"allocated.",
-		gt_grouped(count).text, gt_plural(count, "allocation", "allocations"),
-		gt_advice_gpu(facts, device),
-		gt_figure_binary((int64_t)trace->memory_calls.rows[first->call].size_bytes).text,
-		gt_figure_binary((int64_t)first->live_bytes).text,
-		gt_figure_binary((int64_t)trace->devices.rows[device].memory_bytes).text);
+	call = &trace->memory_calls.rows[first->call];
+	row = gt_advise(advice, GT_ADVICE_WRONG,
+	                "%s %s on GPU %lld failed: the first asked for %s when %s of %s were "
+	                "allocated.",
+	                gt_grouped(count).text, gt_plural(count, "allocation", "allocations"),
+	                gt_advice_gpu(facts, device),
+	                gt_figure_binary((int64_t)call->size_bytes).text,
+	                gt_figure_binary((int64_t)first->live_bytes).text,
+	                gt_figure_binary((int64_t)trace->devices.rows[device].memory_bytes).text);
+	gt_advice_when(row, call->start_ns, call->end_ns);
 	gt_advice_cite(row, "memory", "devices", "failed", (double)count, "%s",
 	               gt_grouped(count).text);
 	gt_advice_cite(row, "memory", "failures", "live_bytes", (double)first->live_bytes, "%s",

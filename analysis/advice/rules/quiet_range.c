@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -9,20 +8,15 @@
 #include "model/ranges/ranges.h"
 #include "model/view/view.h"
 
-/* Whether a range of the path was still open when a GPU began its first work. */
-static bool outlasts_start(const struct gt_facts *facts, gt_id path)
+/* When a GPU began its first work; INT64_MAX: none did. */
+static gt_time first_work_ns(const struct gt_facts *facts)
 {
-	const struct gt_trace *trace = facts->view->trace;
 	gt_time first_ns = INT64_MAX;
 
-	for (size_t i = 0; i < trace->devices.count; i++)
+	for (size_t i = 0; i < facts->view->trace->devices.count; i++)
 		if (facts->busy[i].all.begun && facts->busy[i].all.start_ns < first_ns)
 			first_ns = facts->busy[i].all.start_ns;
-	for (size_t i = 0; i < trace->ranges.count; i++)
-		if (facts->ranges.group_of[i] == path &&
-		    gt_range_end(&trace->ranges.rows[i]) > first_ns)
-			return true;
-	return false;
+	return first_ns;
 }
 
 /* While the host was in these ranges the GPUs waited for it. */
@@ -32,19 +26,23 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	char text[GT_RANGE_PATH_BYTES];
 	struct gt_advice_row *row;
 	const struct gt_range_loss *loss;
+	struct gt_interval extent;
 	char ranges[64] = "";
 
 	if (path == GT_NONE || facts->view->trace->kernels.count == 0)
 		return;
+	extent = gt_range_extent(facts, path);
 	loss = &facts->range_losses.of[GT_RANGE_QUIET][path];
 	gt_range_brief_text(&facts->ranges.ranges, path, text);
 	if (facts->ranges.rows[path].ranges > 1)
 		snprintf(ranges, sizeof(ranges), " (%s such ranges)",
 		         gt_grouped(facts->ranges.rows[path].ranges).text);
-	row = gt_advise(advice, outlasts_start(facts, path) ? GT_ADVICE_CHANGE : GT_ADVICE_KNOW,
+	row = gt_advise(advice,
+	                extent.end_ns > first_work_ns(facts) ? GT_ADVICE_CHANGE : GT_ADVICE_KNOW,
 	                "In range %s no GPU had anything to do for %s, %s of its time%s.", text,
 	                gt_advice_ns(loss->united.ns).text,
 	                gt_advice_share(loss->lost_ns, loss->whole_ns).text, ranges);
+	gt_advice_when(row, extent.start_ns, extent.end_ns);
 	gt_advice_cite(row, "ranges", "ranges", "quiet_percent",
 	               100.0 * (double)loss->lost_ns / (double)loss->whole_ns, "%s",
 	               gt_advice_share(loss->lost_ns, loss->whole_ns).text);

@@ -10,12 +10,14 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	char text[GT_RANGE_PATH_BYTES];
 	struct gt_advice_row *row;
 	const struct gt_range_loss *loss;
+	struct gt_interval extent;
 
 	if (path == GT_NONE)
 		return;
 	/* quiet_range says it in other words, where there are kernels. */
 	if (facts->view->trace->kernels.count > 0 && path == gt_range_worst(facts, GT_RANGE_QUIET))
 		return;
+	extent = gt_range_extent(facts, path);
 	loss = &facts->range_losses.of[GT_RANGE_GAPS][path];
 	gt_range_brief_text(&facts->ranges.ranges, path, text);
 	row = gt_advise(advice, GT_ADVICE_CHANGE,
@@ -24,6 +26,7 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	                text, facts->view->trace->devices.count > 1 ? "a GPU" : "the GPU",
 	                gt_advice_ns(loss->united.ns).text,
 	                gt_advice_share(loss->lost_ns, loss->whole_ns).text);
+	gt_advice_when(row, extent.start_ns, extent.end_ns);
 	gt_advice_cite(row, "ranges", "ranges", "idle_ns", (double)loss->lost_ns, "%s",
 	               gt_advice_ns(loss->lost_ns).text);
 	gt_advice_cite(row, "ranges", "ranges", "span_ns", (double)loss->whole_ns, "%s",

@@ -86,6 +86,21 @@ static struct loss loss_of(const struct gt_facts *facts, gt_id device, uint64_t 
 	return loss;
 }
 
+/* From when the reason held first to its last end. */
+static void place(struct gt_advice_row *row, const struct gt_throttled *throttled, uint64_t reason)
+{
+	struct gt_interval when = {0, 0};
+
+	gt_array_each(const struct gt_throttle_span, span, &throttled->spans) {
+		if (!is_held(span, reason))
+			continue;
+		if (when.end_ns == 0)
+			when.start_ns = span->start_ns;
+		when.end_ns = span->end_ns;
+	}
+	gt_advice_when(row, when.start_ns, when.end_ns);
+}
+
 static void say(const struct gt_facts *facts, struct gt_advice *advice, uint64_t why,
                 const struct gt_share *held)
 {
@@ -100,6 +115,7 @@ static void say(const struct gt_facts *facts, struct gt_advice *advice, uint64_t
 	                "The clocks of GPU %lld were held down for %s (%s of the time): %s.%s",
 	                gt_advice_gpu(facts, advice->device), gt_advice_ns(held->ns).text,
 	                gt_advice_percent(held).text, gt_throttle_help(why), unknown);
+	place(row, &facts->throttles.devices[advice->device], why);
 	gt_advice_cite(row, "telemetry", "throttles", "total_ns", (double)held->ns, "%s: %s",
 	               gt_throttle_name(why), gt_advice_ns(held->ns).text);
 	if (loss.known_ns > 0)

@@ -5,10 +5,8 @@
 
 #include "base/array.h"
 #include "base/strings.h"
-#include "exporters/perfetto/wire/args.h"
 #include "exporters/perfetto/wire/wire.h"
 #include "model/naming/functions.h"
-#include "model/naming/labels.h"
 #include "model/naming/operations.h"
 #include "model/ranges/owners.h"
 
@@ -16,7 +14,6 @@ enum {
 	CATEGORY_OTHER = 0,
 	CATEGORY_COMPUTE = 2, /* only these are in the GPU Compute plugin */
 	API_CUDA = 4,
-	NAME_SIZE = 2 * GT_LABEL_BYTES + 192,
 	BATCH = 32, /* contexts or queues in one packet */
 };
 
@@ -31,6 +28,7 @@ static void intern_stages(struct gt_gpu *gpu)
 		{"Copy", GT_STAGE_COPY, CATEGORY_OTHER},
 		{"Fill", GT_STAGE_FILL, CATEGORY_OTHER},
 		{"Graph", GT_STAGE_GRAPH, CATEGORY_OTHER},
+		{"Range", GT_STAGE_RANGE, CATEGORY_OTHER},
 	};
 	enum { COUNT = sizeof(stages) / sizeof(stages[0]) };
 	Perfetto__InternedGpuRenderStageSpecification rows[COUNT];
@@ -79,8 +77,8 @@ static void intern_contexts(struct gt_gpu *gpu)
 	}
 }
 
-/* As short as it can be told apart: "Stream 7", "Context 2 Stream 7 (trainer 4242)". */
-static void name_queue(const struct gt_perfetto *perfetto, gt_id row, char *name, size_t size)
+void gt_gpu_name_queue(const struct gt_perfetto *perfetto, gt_id row,
+                       char name[GT_QUEUE_NAME_BYTES])
 {
 	const struct gt_trace *trace = perfetto->trace;
 	const struct gt_stream *stream = &trace->streams.rows[row];
@@ -104,13 +102,13 @@ static void name_queue(const struct gt_perfetto *perfetto, gt_id row, char *name
 		}
 	}
 	gt_stream_label(trace, row, label, sizeof(label));
-	snprintf(name, size, "%sStream %s%s", context_text, label, process_text);
+	snprintf(name, GT_QUEUE_NAME_BYTES, "%sStream %s%s", context_text, label, process_text);
 }
 
 static void intern_queues(struct gt_gpu *gpu)
 {
 	const struct gt_trace *trace = gpu->perfetto->trace;
-	char texts[BATCH][NAME_SIZE];
+	char texts[BATCH][GT_QUEUE_NAME_BYTES];
 	Perfetto__InternedGpuRenderStageSpecification rows[BATCH];
 	Perfetto__InternedGpuRenderStageSpecification *list[BATCH];
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
@@ -122,7 +120,7 @@ static void intern_queues(struct gt_gpu *gpu)
 		rows[at] = (Perfetto__InternedGpuRenderStageSpecification)
 			PERFETTO__INTERNED_GPU_RENDER_STAGE_SPECIFICATION__INIT;
 		list[at] = &rows[at];
-		name_queue(gpu->perfetto, (gt_id)i, texts[at], NAME_SIZE);
+		gt_gpu_name_queue(gpu->perfetto, (gt_id)i, texts[at]);
 		rows[at].has_iid = 1;
 		rows[at].iid = GT_QUEUE_FIRST + i;
 		rows[at].name = texts[at];
@@ -202,7 +200,7 @@ static void intern_path(struct gt_gpu *gpu, gt_id path)
 	gt_sequence_intern(&gpu->sequence, &data);
 }
 
-static void add_path(struct gt_gpu *gpu, struct gt_args *args, enum gt_arg name, gt_id range)
+void gt_gpu_add_path(struct gt_gpu *gpu, struct gt_args *args, enum gt_arg name, gt_id range)
 {
 	const gt_id path = gt_ranges_path(&gpu->ranges, range);
 
@@ -220,8 +218,8 @@ void gt_gpu_add_ranges(struct gt_gpu *gpu, enum gt_activity_type type, gt_id row
 	if (gpu->ranges.paths.count == 0)
 		return;
 	owners = gt_owners_of(gpu->perfetto->trace, type, row);
-	add_path(gpu, args, GT_ARG_RANGE, owners.launched.range);
-	add_path(gpu, args, GT_ARG_CAPTURED_IN, owners.captured.range);
+	gt_gpu_add_path(gpu, args, GT_ARG_RANGE, owners.launched.range);
+	gt_gpu_add_path(gpu, args, GT_ARG_CAPTURED_IN, owners.captured.range);
 }
 
 static void put_slice(struct gt_gpu *gpu, struct gt_kernels *kernels, enum gt_placed_table table,
@@ -321,6 +319,7 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 		return;
 	gpu.titles = gt_strings_new();
 	find_first_launches(&gpu);
+	gt_traffic_init(&gpu.traffic, perfetto->view);
 	gt_ranges_init(&gpu.ranges, perfetto->trace);
 	gpu.known_paths = gt_allocate_zeroed(gpu.ranges.paths.count + 1, sizeof(*gpu.known_paths));
 	gt_links_stream_waits(&gpu.waits, &perfetto->ids);
@@ -332,8 +331,11 @@ void gt_perfetto_write_gpu(struct gt_perfetto *perfetto)
 	kernels = gt_kernels_new(&gpu);
 	put_slices(&gpu, kernels);
 	gt_kernels_free(kernels);
+	if (perfetto->trace->ranges.count > 0)
+		gt_gpu_put_stream_ranges(&gpu);
 	gt_strings_free(gpu.titles);
 	gt_first_launches_release(&gpu.first);
+	gt_traffic_release(&gpu.traffic);
 	gt_ranges_release(&gpu.ranges);
 	gt_array_free(gpu.known_paths);
 	gt_links_release(&gpu.waits);

@@ -54,6 +54,14 @@ static const char *const names[GT_ARG_COUNT] = {
 	[GT_ARG_RANGE] = "range",
 	[GT_ARG_CAPTURED_IN] = "captured_in",
 	[GT_ARG_SOURCE] = "source",
+	[GT_ARG_READ_BYTES] = "read_bytes",
+	[GT_ARG_WRITE_BYTES] = "write_bytes",
+	[GT_ARG_BYTES_FROM] = "bytes_from",
+	[GT_ARG_PATH] = "path",
+	[GT_ARG_KERNELS] = "kernels",
+	[GT_ARG_COPIES] = "copies",
+	[GT_ARG_BUSY] = "busy_ns",
+	[GT_ARG_IDLE] = "idle_ns",
 };
 
 void gt_args_init(struct gt_args *args)

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "analysis/advice/facts.h"
 #include "analysis/check_advice.h"
 #include "base/strings.h"
 #include "model/kinds/memory.h"
@@ -142,6 +143,50 @@ Test(advice, is_silent_of_the_gap_that_any_node_has)
 	launch_graph(2);
 	ask();
 	expect_silence("graph_gaps");
+	done();
+}
+
+/* The stretch of a rule's finding, after the start of the scene. */
+static void expect_when(const struct gt_advice *said, const char *rule, gt_time start_ns,
+                        gt_time end_ns)
+{
+	bool found = false;
+
+	gt_array_each(const struct gt_advice_row, row, &said->rows) {
+		if (strcmp(row->rule->name, rule) != 0)
+			continue;
+		found = true;
+		cr_expect(eq(i64, row->when.start_ns - trace.start_ns, start_ns), "%s", rule);
+		cr_expect(eq(i64, row->when.end_ns - trace.start_ns, end_ns), "%s", rule);
+	}
+	cr_expect(found, "%s says nothing", rule);
+}
+
+/* Two kernels, a range around both, code that is loaded twice, and a call that fails. */
+Test(advice, is_about_a_stretch)
+{
+	struct gt_view view;
+	struct gt_facts facts;
+	struct gt_advice said;
+
+	scene_begin(100000000);
+	trace_kernel(&trace, stream, shape, 40000000, 40010000);
+	trace_kernel(&trace, stream, shape, 90000000, 90010000);
+	(void)trace_range(&trace, thread, GT_NONE, "step", 39000000, 95000000);
+	(void)trace_call(&trace, thread, "cuLibraryLoadData", 10000000, 20000000);
+	(void)trace_call(&trace, thread, "cuLibraryLoadData", 25000000, 26000000);
+	trace.api_calls.rows[0].kind = trace.api_calls.rows[1].kind = GT_API_MODULE;
+	trace.api_calls.rows[trace_call(&trace, thread, "cudaFree", 50000000, 50000100)].result = 2;
+	view = gt_view_of(&trace);
+	gt_facts_init(&facts, &view);
+	gt_advice_init(&said, &facts);
+	expect_when(&said, "left_alone", 40000000, 90010000);
+	expect_when(&said, "late_start", 0, 40000000);
+	expect_when(&said, "failed_calls", 50000000, 50000100);
+	expect_when(&said, "loading", 10000000, 26000000);
+	expect_when(&said, "quiet_range", 39000000, 95000000);
+	gt_advice_release(&said);
+	gt_facts_release(&facts);
 	done();
 }
 
