@@ -130,17 +130,28 @@ struct ending {
 
 int gt_recording_is_foreign(const char *word, struct gt_error *err)
 {
+	static const struct ending importable[] = {
+		{".sqlite", "a database"},
+		{".pt.trace.json", "a trace of PyTorch"},
+		{".pt.trace.json.gz", "a trace of PyTorch"},
+		{".json.gz", "a trace"},
+	};
 	static const struct ending endings[] = {
 		{".nsys-rep", "a report of Nsight Systems"},
 		{".qdrep", "a report of Nsight Systems"},
 		{".qdstrm", "a report of Nsight Systems"},
-		{".sqlite", "a database"},
 		{".ncu-rep", "a report of Nsight Compute"},
 		{".nvprof", "a profile of nvprof"},
 		{".nvvp", "a profile of nvprof"},
 		{"perf.data", "a recording of perf"},
-		{".pt.trace.json", "a trace of PyTorch"},
 	};
+
+	for (size_t i = 0; i < sizeof(importable) / sizeof(importable[0]); i++)
+		if (gt_has_suffix(word, importable[i].suffix))
+			return gt_fail(err, EINVAL,
+			               "%s is %s, not a recording; to make one of it: gputrace "
+			               "import %s",
+			               word, importable[i].what, word);
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (gt_has_suffix(word, endings[i].suffix) || strcmp(word, endings[i].suffix) == 0)
 			return gt_fail(err, EINVAL, "%s is %s, which gputrace does not read", word,
