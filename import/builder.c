@@ -39,15 +39,17 @@ void gt_builder_init(struct gt_builder *builder, const struct gt_capture_place *
 	*builder = (struct gt_builder){.place = place};
 }
 
+/* Their order of making stays in them when the table is gone. */
 static void release_shapes(struct gt_builder *builder)
 {
-	struct gt_build_shape *shape;
-	struct gt_build_shape *next;
+	struct gt_build_shape *shape = builder->shapes;
 
-	HASH_ITER(hh, builder->shapes, shape, next)
-	{
-		HASH_DEL(builder->shapes, shape);
+	HASH_CLEAR(hh, builder->shapes);
+	while (shape) {
+		struct gt_build_shape *next = shape->hh.next;
+
 		free(shape);
+		shape = next;
 	}
 }
 
