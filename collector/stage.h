@@ -97,7 +97,8 @@ struct gt_capture {
 	bool api_known;                             /* it says whether API calls were asked for */
 	bool api_recorded;                          /* API calls were asked for */
 	bool clean;                                 /* the process wrote its end */
-	bool died; /* a salvager wrote its end, or its arena was read here */
+	bool imported; /* clean, and made of another profiler's file, which counts nothing */
+	bool died;     /* a salvager wrote its end, or its arena was read here */
 	bool running;
 };
 

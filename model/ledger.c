@@ -123,6 +123,7 @@ struct gt_ledger_state gt_ledger_state(const struct gt_trace *trace)
 		state.cut_short += process->ended == GT_END_TORN;
 		state.unread += process->ended == GT_END_UNREAD;
 		state.running += process->ended == GT_END_RUNNING;
+		state.imported += process->ended == GT_END_IMPORTED;
 		known += process->ended == GT_END_UNRECORDED;
 	}
 	state.processes += state.unrecorded > known ? state.unrecorded - known : 0;
@@ -133,5 +134,5 @@ bool gt_ledger_is_clean(const struct gt_ledger_state *state)
 {
 	return state->kept && state->lost == 0 && state->sources_failed == 0 &&
 	       state->cut_short == 0 && state->unread == 0 && state->running == 0 &&
-	       state->not_balanced == 0 && state->unrecorded == 0;
+	       state->imported == 0 && state->not_balanced == 0 && state->unrecorded == 0;
 }

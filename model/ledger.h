@@ -56,9 +56,10 @@ struct gt_ledger_state {
 	uint64_t cut_short;      /* processes whose file stops early: what they did last is lost */
 	uint64_t unread;         /* processes whose file could not be read */
 	uint64_t running;        /* processes that still ran */
-	uint64_t unrecorded;     /* processes that used CUDA and are not in the recording */
-	uint64_t not_balanced;   /* launches that the classes of launches do not add up to */
-	bool kept;               /* there is a ledger at all */
+	uint64_t imported; /* processes of another profiler's files: nobody knows what they lack */
+	uint64_t unrecorded;   /* processes that used CUDA and are not in the recording */
+	uint64_t not_balanced; /* launches that the classes of launches do not add up to */
+	bool kept;             /* there is a ledger at all */
 };
 
 /*
@@ -69,8 +70,9 @@ uint64_t *gt_ledger_sums(const struct gt_trace *trace);
 struct gt_ledger_state gt_ledger_state(const struct gt_trace *trace);
 
 /*
- * Nothing is missing: every launch has its kernel with times or none to have, no record was lost
- * and the end of every process is known. One that died is clean when all of it was salvaged.
+ * Nothing is missing, as far as the recording says so: every launch has its kernel with times or
+ * none to have, no record was lost and the end of every process is known. One that died is clean
+ * when all of it was salvaged.
  */
 bool gt_ledger_is_clean(const struct gt_ledger_state *state);
 

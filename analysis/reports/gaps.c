@@ -396,7 +396,12 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 			result, "host_call p50_ns",
 			"%s: what the host did in a gap and how long launches took is not known.",
 			gt_no_calls(trace));
-	if (trace->clocks.count > 0)
+	if (trace->clocks.count > 0 && gt_trace_clock_bound(trace) == 0)
+		gt_result_remark_on(
+			result, "host_call p50_ns",
+			"Host and GPU times are compared; how well their clocks agree is "
+			"not known.");
+	else if (trace->clocks.count > 0)
 		gt_result_remark_on(
 			result, "host_call p50_ns",
 			"Host and GPU times are compared; the clocks behind them were read within "

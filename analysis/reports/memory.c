@@ -112,9 +112,20 @@ static bool has_ended(const struct gt_trace *trace)
 	return true;
 }
 
+static bool is_imported(const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_process, process, &trace->processes)
+		if (process->ended == GT_END_IMPORTED)
+			return true;
+	return false;
+}
+
 static void remark_recorded(struct gt_result *result, const struct gt_trace *trace)
 {
-	if (trace->memory_calls.count == 0 && trace->allocations.count == 0)
+	if (trace->memory_calls.count == 0 && trace->allocations.count == 0 && is_imported(trace))
+		gt_result_remark_empty(result, "The file that was imported does not say which "
+		                               "memory was allocated or freed.");
+	else if (trace->memory_calls.count == 0 && trace->allocations.count == 0)
 		gt_result_remark_empty(
 			result,
 			"No calls that allocate or free memory were recorded: the program made none, "

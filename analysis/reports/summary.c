@@ -176,6 +176,9 @@ static void add_ledger_state(const struct gt_view *view, struct gt_result *resul
 	         gt_grouped(recording->unread).text, gt_grouped(recording->processes).text);
 	add_part(&state, recording->running, "%s of %s processes still running",
 	         gt_grouped(recording->running).text, gt_grouped(recording->processes).text);
+	add_part(&state, recording->imported,
+	         "%s of %s processes imported, and what they lack not known",
+	         gt_grouped(recording->imported).text, gt_grouped(recording->processes).text);
 	add_part(&state, recording->unrecorded, "%s of %s processes not recorded",
 	         gt_grouped(recording->unrecorded).text, gt_grouped(recording->processes).text);
 	if (state.parts)

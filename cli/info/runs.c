@@ -162,7 +162,7 @@ void gt_info_add_recording(struct gt_result *result, const struct gt_info_facts 
 	gt_info_add_text(result, gt_trace_text(trace, trace->tool_version));
 	gt_info_add_text(result, gt_trace_text(trace, trace->cupti));
 	gt_info_add_text(result, gt_trace_text(trace, trace->driver));
-	gt_result_add_count_if(result, trace->clocks.count > 0,
+	gt_result_add_count_if(result, gt_trace_clock_bound(trace) > 0,
 	                       (int64_t)gt_trace_clock_bound(trace));
 	gt_result_add_count(result, (int64_t)facts->files.bytes);
 	gt_result_add_real(result, bytes_per_launch(facts));

@@ -97,9 +97,13 @@ static void add_devices(struct gt_result *result, const struct gt_trace *trace)
 	gt_array_each(const struct gt_device, device, &trace->devices) {
 		gt_result_add_count(result, device->ordinal);
 		gt_info_add_text(result, gt_trace_text(trace, device->name));
-		gt_result_add_format(result, "%u.%u", device->cc_major, device->cc_minor);
-		gt_result_add_count(result, device->sm_count);
-		gt_result_add_count(result, (int64_t)device->memory_bytes);
+		if (device->cc_major)
+			gt_result_add_format(result, "%u.%u", device->cc_major, device->cc_minor);
+		else
+			gt_result_add_unknown(result);
+		gt_result_add_count_if(result, device->sm_count > 0, device->sm_count);
+		gt_result_add_count_if(result, device->memory_bytes > 0,
+		                       (int64_t)device->memory_bytes);
 		gt_info_add_text(result, gt_trace_text(trace, device->pci));
 		gt_info_add_text(result, gt_trace_text(trace, device->uuid));
 	}

@@ -10,7 +10,7 @@
 
 #include "cli/output/terminal.h"
 
-#define MOST_PARTIALS 4
+#define MOST_PARTIALS 256 /* captures of one import at most */
 #define SIGNAL_COUNT  (sizeof(ending_signals) / sizeof(ending_signals[0]))
 
 static const int ending_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,

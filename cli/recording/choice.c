@@ -128,23 +128,37 @@ struct ending {
 	const char *what;
 };
 
+#define NSYS_REPORT                                                                                \
+	"a report of Nsight Systems, which gputrace does not read; nsys export --type sqlite "     \
+	"makes a database of it, which gputrace import reads"
+
 int gt_recording_is_foreign(const char *word, struct gt_error *err)
 {
-	static const struct ending endings[] = {
-		{".nsys-rep", "a report of Nsight Systems"},
-		{".qdrep", "a report of Nsight Systems"},
-		{".qdstrm", "a report of Nsight Systems"},
+	static const struct ending importable[] = {
 		{".sqlite", "a database"},
-		{".ncu-rep", "a report of Nsight Compute"},
-		{".nvprof", "a profile of nvprof"},
-		{".nvvp", "a profile of nvprof"},
-		{"perf.data", "a recording of perf"},
 		{".pt.trace.json", "a trace of PyTorch"},
+		{".pt.trace.json.gz", "a trace of PyTorch"},
+		{".json.gz", "a trace"},
 	};
+	static const struct ending endings[] = {
+		{".nsys-rep", NSYS_REPORT},
+		{".qdrep", NSYS_REPORT},
+		{".qdstrm", "a stream of Nsight Systems, which gputrace does not read"},
+		{".ncu-rep", "a report of Nsight Compute, which gputrace does not read"},
+		{".nvprof", "a profile of nvprof, which gputrace does not read"},
+		{".nvvp", "a profile of nvprof, which gputrace does not read"},
+		{"perf.data", "a recording of perf, which gputrace does not read"},
+	};
+
+	for (size_t i = 0; i < sizeof(importable) / sizeof(importable[0]); i++)
+		if (gt_has_suffix(word, importable[i].suffix))
+			return gt_fail(err, EINVAL,
+			               "%s is %s, not a recording; to make one of it: gputrace "
+			               "import %s",
+			               word, importable[i].what, word);
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (gt_has_suffix(word, endings[i].suffix) || strcmp(word, endings[i].suffix) == 0)
-			return gt_fail(err, EINVAL, "%s is %s, which gputrace does not read", word,
-			               endings[i].what);
+			return gt_fail(err, EINVAL, "%s is %s", word, endings[i].what);
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
 		if (gt_has_suffix(word, traces[i]))
 			return gt_fail(err, EINVAL,

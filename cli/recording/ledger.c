@@ -97,6 +97,9 @@ static void add_ends(struct line *line, const struct gt_ledger_state *state)
 		add(line, " could not be read: what %s did is not known",
 		    state->unread == 1 ? "it" : "they");
 	}
+	if (state->imported)
+		add(line,
+		    "; imported from another profiler's file, which does not say what it lost");
 	if (state->running)
 		add_count(line, "; ", state->running, "process still runs", "processes still run");
 }
@@ -176,6 +179,7 @@ bool gt_ledger_sentence(const struct gt_trace *trace, char *text, size_t size)
 	if (gt_trace_ledger(trace, "launches", &launches) < 0) {
 		add(&line, "%s",
 		    get(trace, "launches_unknown") ? " launches not known"
+		    : state.imported               ? " launches are not in the file"
 		                                   : " launches not counted (--api none)");
 		add_count(&line, ", ", get(trace, "kernels"), "kernel", "kernels");
 	} else if (launches == 0 && get(trace, "kernels")) {

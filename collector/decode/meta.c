@@ -92,7 +92,8 @@ static void take_written(struct gt_decoder *decoder, const struct gt_text *value
 
 static void take_end(struct gt_decoder *decoder, const struct gt_text *value)
 {
-	if (says(value, GT_META_END_CLEAN))
+	decoder->capture->imported = says(value, GT_META_END_IMPORTED);
+	if (decoder->capture->imported || says(value, GT_META_END_CLEAN))
 		decoder->capture->clean = true;
 	else
 		decoder->capture->died = true;

@@ -224,6 +224,8 @@ static enum gt_end end_of(const struct gt_capture *capture)
 		return GT_END_RUNNING;
 	if (capture->unread)
 		return GT_END_UNREAD;
+	if (capture->imported)
+		return GT_END_IMPORTED;
 	if (capture->clean)
 		return GT_END_CLEAN;
 	return capture->died ? GT_END_DIED : GT_END_TORN;

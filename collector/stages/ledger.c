@@ -160,7 +160,9 @@ static void add_calls(struct gt_trace *trace, const struct gt_capture *capture,
 		gt_trace_add_ledger(trace, process, "launches_unknown", 1);
 	if (!recorded)
 		return;
-	gt_trace_add_ledger(trace, process, "launches_refused", tally->failed);
+	/* Not all files of other profilers say whether calls failed. */
+	if (tally->failed || !capture->imported)
+		gt_trace_add_ledger(trace, process, "launches_refused", tally->failed);
 	gt_trace_add_ledger(trace, process, "graph_launches", tally->graph_launches);
 	gt_trace_add_ledger(trace, process, "kernels_without_call", tally->kernels_without_call);
 }
@@ -197,7 +199,7 @@ static void add_damage(struct gt_trace *trace, const struct gt_capture *capture)
 /* A process that recorded to its end, or was salvaged, has counted something. */
 static bool lacks_ledger(const struct gt_capture *capture)
 {
-	const bool ended = capture->clean || capture->died;
+	const bool ended = (capture->clean && !capture->imported) || capture->died;
 	const bool told = capture->written[GT_RECORD_written].read > 0;
 
 	if (capture->raw_ledger.count == 0)
