@@ -166,12 +166,17 @@ static int choose_compression(struct args *args, const struct gt_exporter *expor
 	const bool named_gz = args->output && strcmp(gt_path_ending(args->output), ".gz") == 0;
 	enum gt_compression kind = GT_COMPRESSION_DEFAULT;
 
+	if (args->uncompressed && args->compression && strcmp(args->compression, "none") != 0)
+		return gt_fail(err, EINVAL,
+		               "--uncompressed and --compression %s exclude each other",
+		               args->compression);
 	if (args->uncompressed)
 		kind = GT_COMPRESSION_NONE;
 	else if (!args->compression && named_gz)
 		kind = GT_COMPRESSION_GZIP;
-	while (args->compression && strcmp(compressions[kind], args->compression) != 0)
-		kind++;
+	else
+		while (args->compression && strcmp(compressions[kind], args->compression) != 0)
+			kind++;
 	args->compression_kind = kind;
 	if (kind == GT_COMPRESSION_DEFAULT || exporter->compressions & 1u << kind)
 		return 0;
