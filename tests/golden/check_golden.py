@@ -265,8 +265,7 @@ def check_exported(gputrace, recording, facts):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "trace.perfetto"
         exported(gputrace, recording, path, "--uncompressed")
-        # Ranges above streams are slices of the GPU too, and no work of it.
-        slices = [row for row in read_trace.read_slices(path.read_bytes()) if row.arguments.get("kind") != "range"]
+        slices = read_trace.read_work(path.read_bytes())
     kernels = [row for row in slices if row.kernel]
     reported = {name: {**facts["kernels"][name], **times} for name, times in facts["times"].items()}
     # Launches that were profiled are shown, but their times are no figures.

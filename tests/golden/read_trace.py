@@ -107,6 +107,11 @@ def read_slices(data):
     return reader.slices
 
 
+def read_work(data):
+    """The same without ranges above streams, which are no work."""
+    return [row for row in read_slices(data) if row.arguments.get("kind") != "range"]
+
+
 def spreads(slices):
     """By name: calls, total, median, shortest and longest time."""
     times = collections.defaultdict(list)

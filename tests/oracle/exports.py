@@ -3,6 +3,7 @@
 import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -35,9 +36,10 @@ def right_calls(view):
 
 
 def right_ranges(view):
+    """Names of PyTorch's operations are without the numbers that it writes behind them."""
     world = view.world
     return collections.Counter(
-        (world.threads[row["thread"]]["tid"], row["name"], row["begin"] - world.begin, row["end"] - world.begin)
+        (world.threads[row["thread"]]["tid"], re.sub(r", (?:seq|op_id) = .*", "", row["name"]), row["begin"] - world.begin, row["end"] - world.begin)
         for row in world.ranges.values() if row["end"])
 
 
@@ -54,7 +56,7 @@ def said_in_chrome(trace):
                           arguments.get("bytes", 0)] += 1
         elif kind in ("cuda_runtime", "cuda_driver"):
             found["calls"][event["tid"], event["name"], begin, end] += 1
-        elif kind == "user_annotation":
+        elif kind in ("user_annotation", "cpu_op"):
             found["ranges"][event["tid"], event["name"], begin, end] += 1
     return found
 
@@ -85,7 +87,7 @@ def broken(gputrace, folder, view, words):
         wrong = counted(rows, chrome[what])
         if wrong:
             yield ("export chrome", what), wrong[1], "slices", sum(rows.values()), sum(chrome[what].values())
-    slices = read_trace.read_slices(export(gputrace, folder, "perfetto", words))
+    slices = read_trace.read_work(export(gputrace, folder, "perfetto", words))
     said = collections.Counter((row.gpu, row.start, row.end) for row in slices)
     rows = collections.Counter((row["gpu"], row["begin"], max(row["end"], row["begin"] + 1)) for row in placed(view))
     wrong = counted(rows, said)
