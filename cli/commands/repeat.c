@@ -96,6 +96,8 @@ static int run(int argc, char **argv, struct gt_error *err)
 	command = gt_recording_path("exec ", args.interleave ? args.interleave : "");
 	snprintf(folder, sizeof(folder), "%s.runs", gt_path_name(argv[0]));
 
+	argv[left] = NULL; /* words of the options stand behind the operands */
+
 	char *const other[] = {shell, flag, command, NULL};
 	struct gt_repeat plan = {
 		.folder = args.output ? args.output : folder,
