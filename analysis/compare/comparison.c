@@ -215,6 +215,12 @@ static enum gt_verdict judge_figure(const struct gt_trial_change *change, const 
 	               : verdict;
 }
 
+/* Figures of steps are those of the same steps. */
+static bool is_comparable(const struct gt_comparison *comparison, size_t figure)
+{
+	return !comparison->other_steps || figure > GT_FIGURE_step_joules;
+}
+
 /* Logarithms of all figures, and which of them are tested. */
 static void read_figures(const struct gt_comparison *comparison, const struct gt_profile *profiles,
                          double *logs, bool *tested)
@@ -230,7 +236,8 @@ static void read_figures(const struct gt_comparison *comparison, const struct gt
 		for (size_t r = 0; r < a + b; r++) {
 			const double value = profiles[r].figures[f];
 
-			logs[f * (a + b) + r] = value > 0 ? log(value) : NAN;
+			logs[f * (a + b) + r] =
+				value > 0 && is_comparable(comparison, f) ? log(value) : NAN;
 			tested[f] = tested[f] && value > 0;
 		}
 	}
@@ -251,8 +258,11 @@ static void add_figures(struct gt_comparison *comparison, const struct gt_profil
 		struct gt_compared_value *figure = &comparison->figures[f];
 
 		figure->change = result.changes[f];
-		figure->value[GT_SIDE_A] = gt_mean_figure(profiles, a, f);
-		figure->value[GT_SIDE_B] = gt_mean_figure(profiles + a, b, f);
+		figure->value[GT_SIDE_A] = figure->value[GT_SIDE_B] = NAN;
+		if (is_comparable(comparison, f)) {
+			figure->value[GT_SIDE_A] = gt_mean_figure(profiles, a, f);
+			figure->value[GT_SIDE_B] = gt_mean_figure(profiles + a, b, f);
+		}
 		figure->change.verdict = judge_figure(&figure->change, logs + f * (a + b), a, b);
 	}
 	gt_array_free(result.changes);
@@ -357,8 +367,8 @@ static const char *no_verdict(const struct gt_comparison *comparison)
 		return "one run each";
 	if (runs[GT_SIDE_A] < GT_METHOD_RUNS || runs[GT_SIDE_B] < GT_METHOD_RUNS)
 		return "fewer than three runs of a side";
-	if (comparison->some_steps)
-		return "steps were found in some of the runs alone";
+	if (comparison->other_steps)
+		return "steps are not the same in all runs (--range says which range is a step)";
 	gt_array_each(const struct gt_compared_setting, setting, &comparison->settings)
 		if (setting->of_recording)
 			return "the sides were recorded in different ways";
@@ -378,10 +388,13 @@ void gt_comparison_init(struct gt_comparison *comparison, const struct gt_profil
 	comparison->step[GT_SIDE_A] = step_of(comparison, &profiles[0]);
 	comparison->step[GT_SIDE_B] = step_of(comparison, &profiles[a]);
 	for (size_t r = 0; r < a + b; r++) {
-		comparison->some_steps |= (profiles[0].steps > 0) != (profiles[r].steps > 0);
+		comparison->other_steps |=
+			strcmp(gt_profile_text(&profiles[0], profiles[0].step),
+		               gt_profile_text(&profiles[r], profiles[r].step)) != 0 ||
+			(profiles[0].steps > 0) != (profiles[r].steps > 0);
 		comparison->incomplete[r < a ? GT_SIDE_A : GT_SIDE_B] += profiles[r].incomplete;
 	}
-	comparison->by_step = comparison->by_step && !comparison->some_steps;
+	comparison->by_step = comparison->by_step && !comparison->other_steps;
 	add_settings(comparison, profiles);
 	comparison->no_verdict = no_verdict(comparison);
 	add_figures(comparison, profiles);

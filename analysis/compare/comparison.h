@@ -62,7 +62,8 @@ struct gt_comparison {
 	size_t incomplete[GT_SIDES]; /* runs whose ledger is not clean */
 	const char *no_verdict;      /* why there is none; NULL: there are verdicts */
 	bool by_step;                /* figures of kernels are of a step */
-	bool some_steps;             /* some runs have steps and others have not */
+	bool other_steps; /* runs differ in what a step is, or some have none: figures of steps are
+	                     left out */
 	struct gt_compared_value figures[GT_COMPARED_FIGURES];
 	bool common_known;
 	double common; /* log of the factor that all kernels have in common */

@@ -65,25 +65,36 @@ static struct gt_operation operation_of(const struct gt_ranges *ranges, gt_id pa
 	return gt_operation_of(domain_of(ranges, path), gt_trace_text(ranges->trace, name->text));
 }
 
+static bool is_library(const struct gt_ranges *ranges, gt_id path)
+{
+	return operation_of(ranges, path).kind == GT_OPERATION_OP ||
+	       gt_domain_is_library(domain_of(ranges, path));
+}
+
+/* Whether a path is in one of a library, and a part of a model also in another part of one. */
+static bool lies_inside(const struct gt_ranges *ranges, gt_id path, bool is_part)
+{
+	for (gt_id outer = ranges->paths.rows[path].outer; outer != GT_NONE;
+	     outer = ranges->paths.rows[outer].outer)
+		if (is_library(ranges, outer) ||
+		    (is_part && operation_of(ranges, outer).kind != GT_OPERATION_NONE))
+			return true;
+	return false;
+}
+
 /*
  * Parts of models, operations of PyTorch and what libraries do repeat in a step, as XLA's modules
- * and their instructions, or before all steps, as its compiler. A whole model or an optimizer may
- * be one.
+ * and their instructions, or before all steps, as its compiler; so does what is inside of them. A
+ * whole model or an optimizer may be one.
  */
 static bool is_no_step(const struct gt_ranges *ranges, gt_id path)
 {
 	const struct gt_operation operation = operation_of(ranges, path);
+	const bool is_part = operation.kind == GT_OPERATION_MODULE;
 
-	if (operation.kind != GT_OPERATION_MODULE)
-		return operation.kind == GT_OPERATION_OP ||
-		       gt_domain_is_library(domain_of(ranges, path));
-	if (operation.direction == GT_DIRECTION_BACKWARD)
-		return true;
-	for (gt_id outer = ranges->paths.rows[path].outer; outer != GT_NONE;
-	     outer = ranges->paths.rows[outer].outer)
-		if (operation_of(ranges, outer).kind != GT_OPERATION_NONE)
-			return true;
-	return false;
+	return is_library(ranges, path) ||
+	       (is_part && operation.direction == GT_DIRECTION_BACKWARD) ||
+	       lies_inside(ranges, path, is_part);
 }
 
 /* Drops the paths that are none of steps. Returns whether some are left. */

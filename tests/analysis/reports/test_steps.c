@@ -322,6 +322,22 @@ Test(steps, are_no_ranges_of_a_library)
 	}
 }
 
+Test(steps, are_no_ranges_inside_an_operation)
+{
+	scene_begin(20000);
+	for (int i = 0; i < STEPS; i++) {
+		const gt_time begin = 10000 + 1000 * i;
+		const gt_id op = trace_range(&trace, thread, GT_NONE,
+		                             "aten::mm, seq = 1, op_id = 2", begin, begin + 900);
+
+		longer[i] = trace_range(&trace, thread, op, "pack", begin + 5, begin + 890);
+	}
+	launch_longer();
+	run_report(&result, "steps", &trace);
+	expect_words(&result, "steps", 0, "range", "guessed: gemm");
+	scene_end();
+}
+
 Test(steps, are_no_ranges_without_work_where_others_have_some)
 {
 	scene_begin(20000);
