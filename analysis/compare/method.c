@@ -36,11 +36,19 @@ static double beta_fraction(double a, double b, double x)
 	return fraction;
 }
 
+/* lgamma() without its global sign: arguments are above 0. */
+static double log_gamma(double x)
+{
+	int sign;
+
+	return lgamma_r(x, &sign);
+}
+
 /* Regularised incomplete beta function, DLMF 8.17.2 and 8.17.4. */
 static double beta_share(double a, double b, double x)
 {
 	const double front =
-		exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+		exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * log(x) + b * log1p(-x));
 
 	return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
 	                                 : 1 - front * beta_fraction(b, a, 1 - x) / b;

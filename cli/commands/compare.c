@@ -130,7 +130,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	struct args args = {.show = GT_SHOW_ARGS_INIT};
 	struct gt_profiles profiles = {.whole = true};
 	struct gt_sides sides = {0};
-	enum gt_style style;
+	enum gt_style style = GT_STYLE_TEXT;
 	int status;
 	int left;
 
@@ -175,6 +175,7 @@ const struct gt_command gt_command_compare = {
 		   "\n"
 		   "  gputrace compare old.gputrace new.gputrace\n"
 		   "  gputrace compare a1 a2 a3 --against b1 b2 b3 --fail-if 'step slower 2%'\n"
+		   "  gputrace compare old new -o both.perfetto     (both on one timeline)\n"
 		   "  gputrace compare app.runs     (made by gputrace repeat --interleave)",
 	.tables = make_tables,
 	.options = options,

@@ -41,8 +41,8 @@ char *gt_recording_stem(const char *path);
  */
 char *gt_recording_find(const char *word);
 
-/* Paths of the recordings that lie in a folder, by name; none where it is no folder. */
-void gt_recording_inside(const char *folder, struct gt_words *paths);
+/* Paths of the recordings that lie in the folder of a path, by name; none where it is no folder. */
+void gt_recording_inside(const char *path, struct gt_words *paths);
 
 /*
  * The recording that a word means, or why there is none, in the words of who typed it; what only

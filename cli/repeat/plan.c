@@ -22,8 +22,6 @@
 #include "cli/output/words.h"
 #include "cli/recording/recording.h"
 
-extern char **environ;
-
 static int there_already(const char *folder, struct gt_error *err)
 {
 	return gt_fail(err, EEXIST, "the folder %s exists already: choose another one with -o",

@@ -72,10 +72,10 @@ static inline uint32_t gt_copy_kind_known(uint32_t kind)
 /* The path of a range as an argument; no path: none. */
 void gt_gpu_add_path(struct gt_gpu *gpu, struct gt_args *args, enum gt_arg name, gt_id range);
 
-/* How a stream's track is called, as short as it can be told apart: "Stream 7",
- * "Context 2 Stream 7 (trainer 4242)". */
+/* How the track of a stream, a row of streams, is called, as short as it can be told apart: "Stream
+ * 7", "Context 2 Stream 7 (trainer 4242)". */
 enum { GT_QUEUE_NAME_BYTES = 2 * GT_LABEL_BYTES + 192 };
-void gt_gpu_name_queue(const struct gt_perfetto *perfetto, gt_id stream,
+void gt_gpu_name_queue(const struct gt_perfetto *perfetto, gt_id row,
                        char name[GT_QUEUE_NAME_BYTES]);
 
 /* Fills in what all GPU slices have: place, stage and name. */
