@@ -106,9 +106,9 @@ static void check(struct gt_builder *builder, int result)
 static void write_texts(struct gt_builder *builder)
 {
 	if (builder->texts_pending)
-		check(builder, gt_writer_payload(builder->writer, GT_RECORD_STRINGS,
-		                                 builder->texts.rows, builder->texts.count,
-		                                 builder->texts_pending));
+		check(builder,
+		      gt_writer_payload(builder->writer, GT_RECORD_STRINGS, builder->texts.rows,
+		                        builder->texts.count, builder->texts_pending));
 	builder->texts.count = 0;
 	builder->texts_pending = 0;
 }
@@ -130,12 +130,11 @@ static void add_bytes(struct gt_builder *builder, const void *bytes, size_t size
 /* Whole characters of what is longer than any text may be. */
 static size_t fitting(const char *text, size_t size)
 {
-	if (size <= GT_TEXT_MAX)
-		return size;
-	size = GT_TEXT_MAX;
-	for (int i = 0; i < 3 && ((unsigned char)text[size] & 0xc0) == 0x80; i++)
-		size--;
-	return size;
+	size_t end = size < GT_TEXT_MAX ? size : GT_TEXT_MAX;
+
+	for (int i = 0; end < size && i < 3 && ((unsigned char)text[end] & 0xc0) == 0x80; i++)
+		end--;
+	return end;
 }
 
 uint32_t gt_builder_text_once(struct gt_builder *builder, const char *text, size_t size)
@@ -261,8 +260,8 @@ void gt_builder_stream(struct gt_builder *builder, uint32_t context, uint32_t st
 		if (builder->streams.rows[i].stream == stream &&
 		    builder->streams.rows[i].context == context)
 			return;
-	*gt_array_push(&builder->streams) = (struct gt_built_stream){
-		.first_ns = time_ns, .context = context, .stream = stream};
+	*gt_array_push(&builder->streams) =
+		(struct gt_built_stream){.first_ns = time_ns, .context = context, .stream = stream};
 }
 
 /*
@@ -389,7 +388,8 @@ static void name_capture(const char *host, uint32_t pid, char *name, size_t size
 
 	snprintf(letters, sizeof(letters), "%s", host && *host ? host : "imported");
 	for (char *at = letters; *at; at++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.", *at))
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.",
+		            *at))
 			*at = '_';
 	if (*letters == '.')
 		*letters = '_';

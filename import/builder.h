@@ -15,8 +15,9 @@ struct gt_strings;
 
 /*
  * Makes captures of what other profilers wrote down: one for each process, one after the other, as
- * the process itself would have written it (format/file/writer.h). Records go to the capture as they
- * come; ranges and API calls stay in memory until the end of the capture, which brings them in order.
+ * the process itself would have written it (format/file/writer.h). Records go to the capture as
+ * they come; ranges and API calls stay in memory until the end of the capture, which brings them in
+ * order.
  *
  * Times are nanoseconds of any one clock of the file, host and GPU alike, also below 0. A later
  * record says where that clock stands (gt_builder_process).
@@ -38,7 +39,7 @@ struct gt_import_counts {
 	uint64_t calls;
 	uint64_t ranges; /* and marks */
 	uint64_t processes;
-	uint64_t unsized; /* copies and fills of which the file does not say how much they were */
+	uint64_t unsized;  /* copies and fills of which the file does not say how much they were */
 	bool cut;          /* the file ends early: what stands before is imported */
 	char remarks[512]; /* sentences about what there is not, with blanks between */
 };
@@ -112,7 +113,7 @@ struct gt_builder {
 	struct gt_error err;
 	struct gt_build_rows pending[GT_RECORD_KIND_COUNT];
 	struct gt_strings *interned;
-	gt_array(uint32_t) ids; /* of interned texts */
+	gt_array(uint32_t) ids;  /* of interned texts */
 	gt_array(uint8_t) texts; /* a payload of kind STRINGS that is not written yet */
 	uint32_t texts_pending;
 	uint32_t text_count;

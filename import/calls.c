@@ -95,8 +95,7 @@ static struct gt_built_wait *find_wait(const struct gt_builder *builder, uint32_
 		else
 			high = middle;
 	}
-	return low < builder->waits.count &&
-	                       builder->waits.rows[low].correlation == correlation
+	return low < builder->waits.count && builder->waits.rows[low].correlation == correlation
 	               ? &builder->waits.rows[low]
 	               : NULL;
 }
@@ -112,9 +111,9 @@ static void write_streams(struct gt_builder *builder)
 {
 	gt_array_each(const struct gt_built_stream, stream, &builder->streams)
 		gt_builder_add(builder, handle,
-	                       .time_ns = gt_builder_time(builder, stream->first_ns),
-	                       .handle = handle_of(stream->context, stream->stream),
-	                       .context = stream->context, .stream = stream->stream);
+		               .time_ns = gt_builder_time(builder, stream->first_ns),
+		               .handle = handle_of(stream->context, stream->stream),
+		               .context = stream->context, .stream = stream->stream);
 }
 
 /* The context of a wait that does not say it, where there is but one. */
@@ -146,12 +145,11 @@ static void write_wait(struct gt_builder *builder, const struct gt_built_call *c
 
 static void write_call(struct gt_builder *builder, const struct gt_built_call *call)
 {
-	gt_builder_add(builder, api_call, .start_ns = gt_builder_time(builder, call->start_ns),
-	               .end_ns = gt_builder_time(builder, call->end_ns),
-	               .correlation = call->correlation, .function = call->function,
-	               .result = call->result, .thread = call->tid,
-	               .flags = call->flags |
-	                        (call->end_ns == GT_NO_TIME ? GT_RECORD_UNFINISHED : 0u));
+	gt_builder_add(
+		builder, api_call, .start_ns = gt_builder_time(builder, call->start_ns),
+		.end_ns = gt_builder_time(builder, call->end_ns), .correlation = call->correlation,
+		.function = call->function, .result = call->result, .thread = call->tid,
+		.flags = call->flags | (call->end_ns == GT_NO_TIME ? GT_RECORD_UNFINISHED : 0u));
 }
 
 /* All of a correlation id are told of by its call: CUPTI has one for a query, too. */

@@ -59,9 +59,9 @@ static int find(const struct gt_foreign *file, const struct gt_importer **import
 	               file->path);
 }
 
-int gt_import(const char *path, const struct gt_capture_place *place,
-              const struct gt_watch *watch, const struct gt_importer **importer,
-              struct gt_import_counts *counts, struct gt_error *err)
+int gt_import(const char *path, const struct gt_capture_place *place, const struct gt_watch *watch,
+              const struct gt_importer **importer, struct gt_import_counts *counts,
+              struct gt_error *err)
 {
 	const struct gt_foreign file = {.path = path, .name = gt_path_name(path), .watch = watch};
 	struct gt_builder builder;

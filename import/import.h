@@ -13,8 +13,8 @@ struct gt_watch;
  * which *importer is then. watch: who wants to know how far it is, NULL: nobody. -EBADMSG: it is no
  * file of any of them; -ENODATA: it holds nothing; anything else as the system gave it.
  */
-int gt_import(const char *path, const struct gt_capture_place *place,
-              const struct gt_watch *watch, const struct gt_importer **importer,
-              struct gt_import_counts *counts, struct gt_error *err);
+int gt_import(const char *path, const struct gt_capture_place *place, const struct gt_watch *watch,
+              const struct gt_importer **importer, struct gt_import_counts *counts,
+              struct gt_error *err);
 
 #endif

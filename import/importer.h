@@ -13,7 +13,7 @@ struct gt_watch;
 /* The file of another profiler that is being imported. */
 struct gt_foreign {
 	const char *path;
-	const char *name; /* its last part, for sentences */
+	const char *name;             /* its last part, for sentences */
 	const struct gt_watch *watch; /* NULL: nobody wants to know how far it is */
 };
 
@@ -27,9 +27,10 @@ struct gt_importer {
 	bool (*accepts)(const uint8_t *bytes, size_t size);
 
 	/*
-	 * Gives the builder all that the file holds, a capture for each process. A file that is cut or
-	 * damaged further on is no error: what stands before is taken, and gt_builder_cut told. -EBADMSG:
-	 * it is no such file, or nothing of it can be read. -ENODATA: it holds nothing to import.
+	 * Gives the builder all that the file holds, a capture for each process. A file that is cut
+	 * or damaged further on is no error: what stands before is taken, and gt_builder_cut told.
+	 * -EBADMSG: it is no such file, or nothing of it can be read. -ENODATA: it holds nothing to
+	 * import.
 	 */
 	int (*read)(const struct gt_foreign *file, struct gt_builder *builder,
 	            struct gt_error *err);

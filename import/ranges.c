@@ -73,8 +73,7 @@ struct stack {
 static void close_ended(struct stack *stack, const struct gt_built_range *ranges, int64_t now_ns)
 {
 	while (stack->open.count > 0) {
-		const struct gt_built_range *top =
-			&ranges[stack->open.rows[stack->open.count - 1]];
+		const struct gt_built_range *top = &ranges[stack->open.rows[stack->open.count - 1]];
 
 		if (end_of(top) > now_ns || (end_of(top) == now_ns && top->start_ns == now_ns))
 			break;
@@ -139,9 +138,9 @@ static void write_begin(struct gt_builder *builder, const struct step *step, uin
 	gt_builder_add(builder, range_begin, .time_ns = gt_builder_time(builder, step->time_ns),
 	               .id = range->kind == GT_RANGE_STEP_ID ? step->range + 1 : 0,
 	               .payload = range->payload, .payload_type = range->payload_type,
-	               .order = order, .domain = range->domain, .level = level,
-	               .text = range->text, .category = range->category, .color = range->color,
-	               .kind = range->kind, .thread = range->tid);
+	               .order = order, .domain = range->domain, .level = level, .text = range->text,
+	               .category = range->category, .color = range->color, .kind = range->kind,
+	               .thread = range->tid);
 }
 
 static void write_end(struct gt_builder *builder, const struct step *step, uint32_t order,
@@ -150,9 +149,9 @@ static void write_end(struct gt_builder *builder, const struct step *step, uint3
 	const struct gt_built_range *range = &builder->ranges.rows[step->range];
 
 	gt_builder_add(builder, range_end, .time_ns = gt_builder_time(builder, step->time_ns),
-	               .id = range->kind == GT_RANGE_STEP_ID ? step->range + 1 : 0,
-	               .order = order, .domain = range->domain, .level = level,
-	               .kind = range->kind, .thread = step->tid);
+	               .id = range->kind == GT_RANGE_STEP_ID ? step->range + 1 : 0, .order = order,
+	               .domain = range->domain, .level = level, .kind = range->kind,
+	               .thread = step->tid);
 }
 
 void gt_builder_write_ranges(struct gt_builder *builder)

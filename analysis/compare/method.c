@@ -8,32 +8,39 @@
 
 /* ---- Student's distribution ---- */
 
-/* The continued fraction of the incomplete beta function, by Lentz: DLMF 8.17.22. */
+/* A continued fraction, term by term, by the method of Lentz. */
+struct lentz {
+	double c;
+	double d;
+	double value;
+};
+
+/* Takes one more term; returns what the value was multiplied by. */
+static double take_term(struct lentz *fraction, double term)
+{
+	double step;
+
+	fraction->d = 1 / (1 + term * fraction->d);
+	fraction->c = 1 + term / fraction->c;
+	step = fraction->d * fraction->c;
+	fraction->value *= step;
+	return step;
+}
+
+/* The continued fraction of the incomplete beta function: DLMF 8.17.22. */
 static double beta_fraction(double a, double b, double x)
 {
-	const double tiny = 1e-300;
-	double c = 1;
-	double d = 1 - (a + b) * x / (a + 1);
-	double fraction;
+	const double first = 1 / (1 - (a + b) * x / (a + 1));
+	struct lentz fraction = {1, first, first};
 
-	d = 1 / (fabs(d) < tiny ? tiny : d);
-	fraction = d;
 	for (int m = 1; m < 300; m++) {
-		const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-		const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-		double step;
-
-		d = 1 / (1 + even * d);
-		c = 1 + even / c;
-		fraction *= d * c;
-		d = 1 / (1 + odd * d);
-		c = 1 + odd / c;
-		step = d * c;
-		fraction *= step;
-		if (fabs(step - 1) < 1e-14)
+		(void)take_term(&fraction, m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)));
+		if (fabs(take_term(&fraction,
+		                   -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))) -
+		         1) < 1e-14)
 			break;
 	}
-	return fraction;
+	return fraction.value;
 }
 
 /* lgamma() without its global sign: arguments are above 0. */

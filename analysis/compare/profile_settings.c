@@ -40,10 +40,11 @@ static void add_environment(struct gt_profile *profile, const char *lines)
 	while (*lines) {
 		const size_t length = strcspn(lines, "\n");
 		const char *equals = memchr(lines, '=', length);
-		char name[128];
-		char value[512];
 
 		if (equals) {
+			char name[128];
+			char value[512];
+
 			snprintf(name, sizeof(name), "%.*s", (int)(equals - lines), lines);
 			snprintf(value, sizeof(value), "%.*s",
 			         (int)(length - (size_t)(equals - lines) - 1), equals + 1);

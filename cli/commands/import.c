@@ -75,9 +75,10 @@ static int begin_part(void *context, struct gt_sink *sink, struct gt_error *err)
 	struct parts *parts = context;
 	char *path = temporary_path(parts);
 	const int fd = gt_partial_create(path);
-	char text[PATH_MAX];
 
 	if (fd < 0) {
+		char text[PATH_MAX];
+
 		(void)gt_fail(err, -fd, "cannot make the file %s: %s", path,
 		              gt_path_problem(path, -fd, text, sizeof(text)));
 		free(path);

@@ -50,10 +50,10 @@ static void say_clocks(const struct gt_repeated *repeated)
 	double low = INFINITY;
 	double high = 0;
 
-	gt_array_each(const struct gt_repeat_run, run, &repeated->runs)
-		if (run->clock_mhz > 0) {
-			low = fmin(low, run->clock_mhz);
-			high = fmax(high, run->clock_mhz);
+	gt_array_each(const struct gt_repeat_run, each, &repeated->runs)
+		if (each->clock_mhz > 0) {
+			low = fmin(low, each->clock_mhz);
+			high = fmax(high, each->clock_mhz);
 		}
 	if (high > low * (1 + GT_METHOD_CHANGE))
 		gt_say("the clock of the GPU was between %.0f and %.0f MHz: gputrace compare divides out "

@@ -149,15 +149,15 @@ static uint32_t text_of(struct gt_profile *profile, const json_t *value)
 
 static void read_settings(struct gt_profile *profile, json_t *settings)
 {
-	const char *name;
-	json_t *value;
+	for (void *at = json_object_iter(settings); at; at = json_object_iter_next(settings, at)) {
+		const json_t *value = json_object_iter_value(at);
 
-	json_object_foreach(settings, name, value) * gt_array_push(&profile->settings) =
-		(struct gt_profile_setting){
-			.name = gt_strings_add(profile->strings, name),
+		*gt_array_push(&profile->settings) = (struct gt_profile_setting){
+			.name = gt_strings_add(profile->strings, json_object_iter_key(at)),
 			.value = text_of(profile, json_object_get(value, "value")),
 			.of_recording = json_is_true(json_object_get(value, "of_recording")),
 		};
+	}
 }
 
 static void read_run(struct gt_profile *profile, const json_t *run)
@@ -234,18 +234,25 @@ static int read_root(struct gt_profiles *profiles, const char *path, const json_
 	return 0;
 }
 
+static int cannot_open(const char *path, struct gt_error *err)
+{
+	const int code = errno;
+	char problem[512];
+
+	return gt_fail(err, code, "%s: %s", path,
+	               gt_path_problem(path, code, problem, sizeof(problem)));
+}
+
 int gt_baseline_read(struct gt_profiles *profiles, const char *path, struct gt_error *err)
 {
 	FILE *file = fopen(path, "re");
-	char problem[512];
 	struct stat status;
 	json_error_t error;
 	json_t *root;
 	int result;
 
 	if (!file)
-		return gt_fail(err, errno, "%s: %s", path,
-		               gt_path_problem(path, errno, problem, sizeof(problem)));
+		return cannot_open(path, err);
 	if (fstat(fileno(file), &status) < 0 || !S_ISREG(status.st_mode) ||
 	    status.st_size > MOST_BYTES) {
 		fclose(file);

@@ -17,8 +17,8 @@
 
 /*
  * Chrome traces of torch.profiler (Kineto), as they are or packed by gzip: one object with
- * traceEvents and facts before and behind it. All is read once, in the order in which it stands. The
- * file is of one process; GPUs stand beside it as processes whose numbers are ordinals.
+ * traceEvents and facts before and behind it. All is read once, in the order in which it stands.
+ * The file is of one process; GPUs stand beside it as processes whose numbers are ordinals.
  */
 
 enum { MOST_LEFT_OUT = 8 };
@@ -51,8 +51,8 @@ struct reader {
 	struct gt_kineto_event event;
 	bool has_events; /* traceEvents were found */
 	uint64_t events;
-	int64_t pid;      /* of the first thread's event, GT_KINETO_NONE: none was there */
-	int64_t call_pid; /* of the first API call */
+	int64_t pid;       /* of the first thread's event, GT_KINETO_NONE: none was there */
+	int64_t call_pid;  /* of the first API call */
 	int64_t other_pid; /* of an API call of another process */
 	int64_t base_ns;   /* baseTimeNanoseconds, GT_KINETO_NONE: not there */
 	int64_t driver;
@@ -119,8 +119,7 @@ static void count_left_out(struct reader *reader, const char *category)
 {
 	size_t i = 0;
 
-	while (i < reader->left_out_count &&
-	       strcmp(reader->left_out[i].category, category) != 0)
+	while (i < reader->left_out_count && strcmp(reader->left_out[i].category, category) != 0)
 		i++;
 	if (i == MOST_LEFT_OUT)
 		return;
@@ -259,7 +258,7 @@ static bool take_devices(struct reader *reader)
 		if (token == GT_TOKEN_ARRAY_END)
 			return true;
 		if (token == GT_TOKEN_OBJECT ? !take_device(reader)
-		                            : !gt_json_skip(&reader->json, token))
+		                             : !gt_json_skip(&reader->json, token))
 			return false;
 	}
 }
@@ -361,7 +360,7 @@ static void add_names(struct reader *reader)
 	gt_array_each(const struct named, named, &reader->names)
 		if (named->pid == reader->pid)
 			gt_builder_add(reader->builder, thread, .tid = (uint32_t)named->tid,
-		                       .name = named->text);
+			               .name = named->text);
 	gt_array_each(const struct gt_record_device, device, &reader->devices)
 		gt_builder_device(reader->builder, device);
 }
@@ -371,20 +370,22 @@ static void add_notes(struct reader *reader)
 {
 	struct gt_builder *builder = reader->builder;
 
-	gt_builder_note(builder,
-	                "imported from %s, which torch.profiler wrote: it does not say what it lost, "
-	                "whether calls failed, which memory was allocated, or what GPUs drew",
-	                reader->file->name);
+	gt_builder_note(
+		builder,
+		"imported from %s, which torch.profiler wrote: it does not say what it lost, "
+		"whether calls failed, which memory was allocated, or what GPUs drew",
+		reader->file->name);
 	if (reader->rank != GT_KINETO_NONE && reader->ranks > 0)
 		gt_builder_note(builder, "the process was rank %lld of %lld",
 		                (long long)reader->rank, (long long)reader->ranks);
 	if (builder->counts.kernels == 0)
 		gt_builder_remark(builder, "no kernels in this file");
 	if (builder->counts.unsized)
-		gt_builder_remark(builder,
-		                  "%llu copies and fills do not say how large they were, and count as "
-		                  "0 bytes",
-		                  (unsigned long long)builder->counts.unsized);
+		gt_builder_remark(
+			builder,
+			"%llu copies and fills do not say how large they were, and count as "
+			"0 bytes",
+			(unsigned long long)builder->counts.unsized);
 	for (size_t i = 0; i < reader->left_out_count; i++)
 		gt_builder_remark(builder, "%llu events of category %s are not imported",
 		                  (unsigned long long)reader->left_out[i].count,

@@ -12,8 +12,8 @@
 #include "import/nsys/rows.h"
 
 /*
- * Databases of nsys export --type sqlite, from schema 2.9 (2022.1) on. Each process that has rows of
- * CUDA or NVTX becomes a capture; rows are read once for each.
+ * Databases of nsys export --type sqlite, from schema 2.9 (2022.1) on. Each process that has rows
+ * of CUDA or NVTX becomes a capture; rows are read once for each.
  */
 
 /* The newest schema whose tables were looked at. */
@@ -130,8 +130,7 @@ static void add_process(struct processes *processes, int64_t process)
 		*gt_array_push(&processes->list) = process;
 }
 
-static void find_owners(struct gt_nsys *nsys, enum gt_nsys_table table,
-                        struct processes *processes)
+static void find_owners(struct gt_nsys *nsys, enum gt_nsys_table table, struct processes *processes)
 {
 	const char *name = gt_nsys_name(table);
 	const char *owner = gt_nsys_owner(table);
@@ -197,10 +196,18 @@ static bool has_rows(struct gt_nsys *nsys, const char *table)
 static void note_left_out(struct gt_nsys *nsys, struct gt_builder *builder)
 {
 	static const char *const others[] = {
-		"OSRT_API",      "GPU_METRICS",      "CUDA_GPU_MEMORY_USAGE_EVENTS",
-		"CUDNN_EVENTS",  "CUBLAS_EVENTS",    "CUDA_GRAPH_NODE_EVENTS",
-		"SCHED_EVENTS",  "COMPOSITE_EVENTS", "CUDA_UM_CPU_PAGE_FAULT_EVENTS",
-		"MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "CUDA_UM_GPU_PAGE_FAULT_EVENTS",
+		"OSRT_API",
+		"GPU_METRICS",
+		"CUDA_GPU_MEMORY_USAGE_EVENTS",
+		"CUDNN_EVENTS",
+		"CUBLAS_EVENTS",
+		"CUDA_GRAPH_NODE_EVENTS",
+		"SCHED_EVENTS",
+		"COMPOSITE_EVENTS",
+		"CUDA_UM_CPU_PAGE_FAULT_EVENTS",
+		"MPI_P2P_EVENTS",
+		"MPI_COLLECTIVES_EVENTS",
+		"CUDA_UM_GPU_PAGE_FAULT_EVENTS",
 	};
 	char names[384] = "";
 	size_t length = 0;
@@ -218,16 +225,18 @@ static void add_notes(const struct gt_foreign *file, const struct gt_nsys_readin
 {
 	struct gt_builder *builder = reading->builder;
 
-	gt_builder_note(builder,
-	                "imported from %s, which nsys %s wrote (schema %s): it does not say what it "
-	                "lost, which memory was allocated, or what GPUs drew",
-	                file->name, *about->product ? about->product : "of no known version",
-	                *about->schema ? about->schema : "not known");
+	gt_builder_note(
+		builder,
+		"imported from %s, which nsys %s wrote (schema %s): it does not say what it "
+		"lost, which memory was allocated, or what GPUs drew",
+		file->name, *about->product ? about->product : "of no known version",
+		*about->schema ? about->schema : "not known");
 	if (is_newer(about))
-		gt_builder_remark(builder,
-		                  "%s has schema %s, which is newer than any that this gputrace knows "
-		                  "(%d.%d): what is new in it is not imported",
-		                  file->name, about->schema, NEWEST_MAJOR, NEWEST_MINOR);
+		gt_builder_remark(
+			builder,
+			"%s has schema %s, which is newer than any that this gputrace knows "
+			"(%d.%d): what is new in it is not imported",
+			file->name, about->schema, NEWEST_MAJOR, NEWEST_MINOR);
 	if (reading->payloads_left_out)
 		gt_builder_note(builder, "extended payloads of %llu ranges are not imported",
 		                (unsigned long long)reading->payloads_left_out);
@@ -324,10 +333,11 @@ static int read_file(const struct gt_foreign *file, struct gt_builder *builder,
 		result = gt_fail(err, ENOTSUP, "%s has more than %d processes", file->path,
 		                 MOST_PROCESSES);
 	if (result == 0 && processes.list.count == 0)
-		result = gt_fail(err, ENODATA,
-		                 "%s has no work of GPUs, no calls and no ranges: no kernels in this "
-		                 "file",
-		                 file->path);
+		result = gt_fail(
+			err, ENODATA,
+			"%s has no work of GPUs, no calls and no ranges: no kernels in this "
+			"file",
+			file->path);
 	if (result == 0)
 		result = read_processes(file, &nsys, builder, &processes, err);
 	gt_array_release(&processes.list);

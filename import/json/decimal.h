@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * A decimal number, as JSON writes them ("-12.5e3"), times 10^scale, rounded to an integer: exactly,
- * with no double in between. False: it is no such number, or is too large.
+ * A decimal number, as JSON writes them ("-12.5e3"), times 10^scale, rounded to an integer:
+ * exactly, with no double in between. False: it is no such number, or is too large.
  */
 bool gt_decimal(const char *text, int scale, int64_t *value);
 

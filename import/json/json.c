@@ -41,7 +41,8 @@ static int peek(struct gt_json *json)
 		return (unsigned char)json->buffer[json->at];
 	json->offset += json->filled;
 	json->at = json->filled = 0;
-	size = json->problem ? -1 : json->input.read(json->input.context, json->buffer, GT_JSON_BUFFER);
+	size = json->problem ? -1
+	                     : json->input.read(json->input.context, json->buffer, GT_JSON_BUFFER);
 	if (size <= 0) {
 		if (size < 0)
 			(void)broken(json, "it cannot be read further");
@@ -202,8 +203,8 @@ static enum gt_json_token open_level(struct gt_json *json, bool object)
 	if (json->depth == GT_JSON_MOST_DEPTH)
 		return broken(json, "its values lie too deep in each other");
 	json->at++;
-	json->objects = (json->objects & ~((uint64_t)1 << json->depth)) |
-	                (uint64_t)object << json->depth;
+	json->objects = (json->objects & ~((uint64_t)1 << json->depth)) | (uint64_t)object
+	                                                                          << json->depth;
 	json->depth++;
 	json->has_value = json->has_key = false;
 	return object ? GT_TOKEN_OBJECT : GT_TOKEN_ARRAY;
@@ -225,7 +226,8 @@ static enum gt_json_token read_key(struct gt_json *json)
 	if (!take_text(json))
 		return broken(json, "it ends early");
 	if (visible(json) != ':')
-		return broken(json, peek(json) < 0 ? "it ends early" : "it is no JSON from there on");
+		return broken(json,
+		              peek(json) < 0 ? "it ends early" : "it is no JSON from there on");
 	json->at++;
 	json->has_key = true;
 	return GT_TOKEN_KEY;
@@ -272,14 +274,13 @@ enum gt_json_token gt_json_next(struct gt_json *json)
 		byte = visible(json);
 	}
 	if (byte < 0)
-		return broken(json, json->offset + json->at ? "it ends early" : "it is empty");
+		return broken(json, json->offset + json->at > 0 ? "it ends early" : "it is empty");
 	if (byte == '}' || byte == ']')
 		return close_level(json, byte);
 	if (json->depth > 0 && json->has_value && !json->has_key)
 		return broken(json, "it is no JSON from there on");
 	if (in_object(json) && !json->has_key)
-		return byte == '"' ? read_key(json)
-		                   : broken(json, "it is no JSON from there on");
+		return byte == '"' ? read_key(json) : broken(json, "it is no JSON from there on");
 	if (byte == '{' || byte == '[')
 		json->has_key = false;
 	return read_value(json, byte);

@@ -29,10 +29,10 @@ struct gt_kineto_event {
 	int64_t grid[3];
 	int64_t block[3];
 	char sizes[GT_KINETO_MOST_SIZES]; /* of operands: "[[2, 3], []]" */
-	/* clang-format off */
+					  /* clang-format off */
 #define MEMBER(name, key) int64_t name;
 #include "import/kineto/members.def"
-	/* clang-format on */
+					  /* clang-format on */
 };
 
 /* Reads an object that was entered. False: the file is broken in it. */

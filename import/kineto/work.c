@@ -61,8 +61,7 @@ static struct place place_of(struct gt_builder *builder, const struct gt_kineto_
 
 #define PLACE                                                                                      \
 	.start_ns = place.start_ns, .end_ns = place.end_ns, .device = place.device,                \
-	.context = place.context, .stream = place.stream,                                          \
-	.flags = place.flags,                                                                      \
+	.context = place.context, .stream = place.stream, .flags = place.flags,                    \
 	.correlation = gt_kineto_number(event->correlation, 0),                                    \
 	.graph = gt_kineto_number(event->graph, 0),                                                \
 	.graph_node = event->graph_node > 0 ? (uint64_t)event->graph_node : 0
@@ -91,8 +90,9 @@ static void read_copy(const char *name, struct gt_record_copy *copy)
 {
 	static const char *const kinds[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
 	                                    "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-	static const char *const memories[] = {"",      "Pageable", "Pinned",        "Device",
-	                                       "Array", "Managed",  "Device Static", "Managed Static"};
+	static const char *const memories[] = {
+		"",      "Pageable", "Pinned",        "Device",
+		"Array", "Managed",  "Device Static", "Managed Static"};
 	char kind[8] = "";
 	char from[32] = "";
 	char to[32] = "";

@@ -100,8 +100,8 @@ void gt_nsys_close(struct gt_nsys *nsys)
 /* Only true tables: a view may be anything, and endless. */
 bool gt_nsys_has(struct gt_nsys *nsys, const char *table)
 {
-	sqlite3_stmt *statement = prepare(
-		nsys, "select 1 from sqlite_master where type = 'table' and name = ?1");
+	sqlite3_stmt *statement =
+		prepare(nsys, "select 1 from sqlite_master where type = 'table' and name = ?1");
 	bool has = false;
 
 	if (!statement)

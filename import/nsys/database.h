@@ -12,8 +12,8 @@ struct gt_builder;
 struct gt_error;
 
 /*
- * A database that nsys export --type sqlite wrote, to be read only. Nothing about its tables is taken
- * for granted: the database itself says which there are and which columns they have.
+ * A database that nsys export --type sqlite wrote, to be read only. Nothing about its tables is
+ * taken for granted: the database itself says which there are and which columns they have.
  */
 
 /* clang-format off */
@@ -38,7 +38,7 @@ struct gt_nsys {
 	sqlite3 *handle;
 	const char *broken; /* why reading stopped at some place; NULL: it did not */
 	char why[128];      /* memory for that */
-	bool is_first; /* the process at hand is the first */
+	bool is_first;      /* the process at hand is the first */
 	sqlite3_stmt *string;
 	struct gt_known texts; /* ids of the builder's texts by ids of StringIds */
 };
@@ -72,9 +72,8 @@ const char *gt_nsys_string(struct gt_nsys *nsys, int64_t id);
 /* Values of columns: NULL reads as otherwise. */
 static inline int64_t gt_nsys_number(sqlite3_stmt *row, int column, int64_t otherwise)
 {
-	return sqlite3_column_type(row, column) == SQLITE_NULL
-	               ? otherwise
-	               : sqlite3_column_int64(row, column);
+	return sqlite3_column_type(row, column) == SQLITE_NULL ? otherwise
+	                                                       : sqlite3_column_int64(row, column);
 }
 
 #endif

@@ -49,7 +49,8 @@ static uint32_t uuid_of(struct gt_builder *builder, sqlite3_stmt *row)
 	if (!text || !*text)
 		return 0;
 	snprintf(uuid, sizeof(uuid), "%s%.64s",
-	         strncasecmp(text, "GPU-", 4) == 0 || strncasecmp(text, "MIG-", 4) == 0 ? "" : "GPU-",
+	         strncasecmp(text, "GPU-", 4) == 0 || strncasecmp(text, "MIG-", 4) == 0 ? ""
+	                                                                                : "GPU-",
 	         text);
 	return gt_builder_text(builder, uuid, strlen(uuid));
 }
@@ -68,7 +69,8 @@ static void take_gpu(void *context, sqlite3_stmt *row)
 		.memory_bytes = (uint64_t)NUMBER(NSYS_gpu_totalMemory),
 		.l2_bytes = (uint64_t)NUMBER(NSYS_gpu_l2CacheSize),
 		.warp_size = COUNT(NSYS_gpu_threadsPerWarp),
-		.max_threads_per_sm = COUNT(NSYS_gpu_maxWarpsPerSm) * COUNT(NSYS_gpu_threadsPerWarp),
+		.max_threads_per_sm =
+			COUNT(NSYS_gpu_maxWarpsPerSm) * COUNT(NSYS_gpu_threadsPerWarp),
 		.max_blocks_per_sm = COUNT(NSYS_gpu_maxBlocksPerSm),
 		.registers_per_sm = COUNT(NSYS_gpu_maxRegistersPerSm),
 		.registers_per_block = COUNT(NSYS_gpu_maxRegistersPerBlock),
@@ -90,8 +92,7 @@ static void take_gpu(void *context, sqlite3_stmt *row)
 
 static bool is_ours(const struct gt_nsys_reading *reading, int64_t pid)
 {
-	return reading->process == GT_NSYS_ALL ||
-	       (uint32_t)pid == gt_nsys_pid(reading->process);
+	return reading->process == GT_NSYS_ALL || (uint32_t)pid == gt_nsys_pid(reading->process);
 }
 
 static void take_context(void *context, sqlite3_stmt *row)

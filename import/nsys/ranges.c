@@ -92,8 +92,7 @@ static void take_range(struct gt_nsys_reading *reading, sqlite3_stmt *row, uint3
 		range.end_ns = GT_NO_TIME;
 	take_payload(row, &range);
 	gt_builder_range(reading->builder, &range);
-	reading->payloads_left_out +=
-		sqlite3_column_type(row, NSYS_nvtx_binaryData) != SQLITE_NULL;
+	reading->payloads_left_out += sqlite3_column_type(row, NSYS_nvtx_binaryData) != SQLITE_NULL;
 }
 
 static void give_name(struct gt_nsys_reading *reading, sqlite3_stmt *row, uint32_t kind,
@@ -101,11 +100,10 @@ static void give_name(struct gt_nsys_reading *reading, sqlite3_stmt *row, uint32
 {
 	struct gt_builder *builder = reading->builder;
 
-	gt_builder_add(builder, given_name,
-	               .time_ns = gt_builder_time(builder, TIME(NSYS_nvtx_start)),
-	               .number = number, .text = text_of(reading, row), .kind = kind,
-	               .domain = kind == GT_NAMED_CATEGORY ? (uint32_t)NUMBER(NSYS_nvtx_domainId)
-	                                                   : 0);
+	gt_builder_add(
+		builder, given_name, .time_ns = gt_builder_time(builder, TIME(NSYS_nvtx_start)),
+		.number = number, .text = text_of(reading, row), .kind = kind,
+		.domain = kind == GT_NAMED_CATEGORY ? (uint32_t)NUMBER(NSYS_nvtx_domainId) : 0);
 }
 
 static void take_nvtx(void *context, sqlite3_stmt *row)

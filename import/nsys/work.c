@@ -105,8 +105,8 @@ static void take_migration(struct gt_builder *builder, sqlite3_stmt *row, int64_
 		.source = kind == MIGRATION_HOST_TO_DEVICE ? 0 : peer(row, NSYS_memcpy_srcDeviceId),
 		.target = kind == MIGRATION_DEVICE_TO_HOST ? 0 : peer(row, NSYS_memcpy_dstDeviceId),
 		.kind = kind == MIGRATION_HOST_TO_DEVICE   ? 1
-		        : kind == MIGRATION_DEVICE_TO_HOST ? 2
-		                                           : 8,
+	                : kind == MIGRATION_DEVICE_TO_HOST ? 2
+	                                                   : 8,
 		.detail = COUNT(NSYS_memcpy_migrationCause));
 }
 
@@ -150,8 +150,7 @@ static void take_graph(void *context, sqlite3_stmt *row)
 	const uint32_t exec = COUNT(NSYS_graph_graphExecId);
 
 	SEE_STREAM(graph);
-	gt_builder_add(builder, graph_trace, PLACE(graph),
-	               .device = peer(row, NSYS_graph_deviceId),
+	gt_builder_add(builder, graph_trace, PLACE(graph), .device = peer(row, NSYS_graph_deviceId),
 	               .graph = exec ? exec : COUNT(NSYS_graph_graphId));
 }
 
@@ -229,8 +228,9 @@ void gt_nsys_read_work(struct gt_nsys_reading *reading)
 		enum gt_nsys_table table;
 		gt_nsys_row *take;
 	} parts[] = {
-		{NSYS_kernel, take_kernel}, {NSYS_memcpy, take_copy},  {NSYS_memset, take_fill},
-		{NSYS_graph, take_graph},   {NSYS_runtime, take_call}, {NSYS_sync, take_wait},
+		{NSYS_kernel, take_kernel}, {NSYS_memcpy, take_copy},
+		{NSYS_memset, take_fill},   {NSYS_graph, take_graph},
+		{NSYS_runtime, take_call},  {NSYS_sync, take_wait},
 		{NSYS_event, take_event},   {NSYS_overhead, take_overhead},
 	};
 

@@ -84,11 +84,12 @@ static void put_findings(struct gt_perfetto *perfetto, const struct gt_advice *a
 {
 	const struct gt_trace *trace = perfetto->trace;
 	size_t *numbers = gt_allocate((advice->rows.count + 1) * sizeof(*numbers));
-	const size_t chosen = gt_findings_choose(advice, numbers);
-	const size_t count = chosen < MOST ? chosen : MOST;
-	const struct gt_advice_row **rows = gt_allocate((count + 1) * sizeof(*rows));
+	size_t count = gt_findings_choose(advice, numbers);
+	const struct gt_advice_row *rows[MOST] = {NULL};
 	struct gt_lanes lanes;
 
+	if (count > MOST)
+		count = MOST;
 	for (size_t i = 0; i < count; i++)
 		rows[i] = &advice->rows.rows[numbers[i]];
 	qsort(rows, count, sizeof(*rows), by_begin);
@@ -99,7 +100,6 @@ static void put_findings(struct gt_perfetto *perfetto, const struct gt_advice *a
 	for (size_t i = 0; i < count; i++)
 		put(&lanes, rows[i]);
 	gt_lanes_finish(&lanes);
-	gt_array_free(rows);
 	gt_array_free(numbers);
 }
 
