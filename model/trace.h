@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/array.h"
 
@@ -304,6 +305,22 @@ struct gt_rows gt_trace_rows(struct gt_trace *trace, size_t index);
 
 /* So many rows more at the end of a table, to be filled; the first of them, valid until the next. */
 uint8_t *gt_trace_extend(struct gt_trace *trace, size_t index, size_t count);
+
+/*
+ * Whether a row of a table by time has to stand before another one: of equal starts the longer row
+ * comes first, so that what contains comes before what is contained.
+ */
+static inline bool gt_row_is_before(const void *a, const void *b)
+{
+	struct gt_interval left;
+	struct gt_interval right;
+
+	memcpy(&left, a, sizeof(left));
+	memcpy(&right, b, sizeof(right));
+	if (left.start_ns != right.start_ns)
+		return left.start_ns < right.start_ns;
+	return left.end_ns > right.end_ns;
+}
 
 /* The number of the table with a row's name: GT_TABLE_OF_kernel is GT_TABLE_kernels. */
 enum {

@@ -15,11 +15,6 @@ struct bars {
 	double ends_us[GT_SIDES]; /* of what is drawn so far */
 };
 
-static double known_us(double ns)
-{
-	return isnan(ns) ? 0 : ns / 1e3;
-}
-
 static void add_part(struct bars *bars, const char *label, const char *figures,
                      const double us[GT_SIDES])
 {
@@ -50,8 +45,8 @@ static void add_kernels(struct bars *bars, const struct gt_comparison *compariso
 	size_t shown = 0;
 
 	gt_array_each(const struct gt_compared_row, row, &comparison->rows) {
-		const double us[GT_SIDES] = {known_us(row->total_ns[GT_SIDE_A]),
-		                             known_us(row->total_ns[GT_SIDE_B])};
+		const double us[GT_SIDES] = {gt_compared_total(row, GT_SIDE_A) / 1e3,
+		                             gt_compared_total(row, GT_SIDE_B) / 1e3};
 
 		if (row->table != GT_COMPARED_kernels)
 			continue;

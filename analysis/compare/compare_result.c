@@ -124,20 +124,19 @@ static const struct gt_heading startup_headings[] = {
 };
 
 static const struct {
-	const char *title;
 	const struct gt_heading *headings;
 	size_t count;
 } tables[] = {
-	[GT_COMPARED_kernels] = {"kernels", kernel_headings, GT_COUNT_OF(kernel_headings)},
-	[GT_COMPARED_ranges] = {"ranges", range_headings, GT_COUNT_OF(range_headings)},
-	[GT_COMPARED_ops] = {"ops", op_headings, GT_COUNT_OF(op_headings)},
-	[GT_COMPARED_modules] = {"nn_modules", module_headings, GT_COUNT_OF(module_headings)},
-	[GT_COMPARED_hlo] = {"hlo", hlo_headings, GT_COUNT_OF(hlo_headings)},
-	[GT_COMPARED_copies] = {"copies", copy_headings, GT_COUNT_OF(copy_headings)},
-	[GT_COMPARED_fills] = {"fills", fill_headings, GT_COUNT_OF(fill_headings)},
-	[GT_COMPARED_api] = {"api", api_headings, GT_COUNT_OF(api_headings)},
-	[GT_COMPARED_loading] = {"loading", loading_headings, GT_COUNT_OF(loading_headings)},
-	[GT_COMPARED_startup] = {"startup", startup_headings, GT_COUNT_OF(startup_headings)},
+	[GT_COMPARED_kernels] = {kernel_headings, GT_COUNT_OF(kernel_headings)},
+	[GT_COMPARED_ranges] = {range_headings, GT_COUNT_OF(range_headings)},
+	[GT_COMPARED_ops] = {op_headings, GT_COUNT_OF(op_headings)},
+	[GT_COMPARED_nn_modules] = {module_headings, GT_COUNT_OF(module_headings)},
+	[GT_COMPARED_hlo] = {hlo_headings, GT_COUNT_OF(hlo_headings)},
+	[GT_COMPARED_copies] = {copy_headings, GT_COUNT_OF(copy_headings)},
+	[GT_COMPARED_fills] = {fill_headings, GT_COUNT_OF(fill_headings)},
+	[GT_COMPARED_api] = {api_headings, GT_COUNT_OF(api_headings)},
+	[GT_COMPARED_loading] = {loading_headings, GT_COUNT_OF(loading_headings)},
+	[GT_COMPARED_startup] = {startup_headings, GT_COUNT_OF(startup_headings)},
 };
 
 /* ---- cells ---- */
@@ -205,14 +204,10 @@ static void add_was(struct gt_result *result, const struct gt_compared_row *row)
 	gt_result_add_copy(result, text);
 }
 
-static double known(double value)
-{
-	return isnan(value) ? 0 : value;
-}
-
 static void add_numbers(struct gt_result *result, const struct gt_compared_row *row)
 {
-	gt_add_rounded(result, known(row->total_ns[GT_SIDE_B]) - known(row->total_ns[GT_SIDE_A]));
+	gt_add_rounded(result,
+	               gt_compared_total(row, GT_SIDE_B) - gt_compared_total(row, GT_SIDE_A));
 	gt_add_rounded(result, row->total_ns[GT_SIDE_A]);
 	gt_add_rounded(result, row->total_ns[GT_SIDE_B]);
 	gt_result_add_real(result, percent_of(row->change.raw));
@@ -246,7 +241,8 @@ static void add_row(struct gt_result *result, const struct gt_comparison *compar
 static void add_table(struct gt_result *result, const struct gt_comparison *comparison,
                       enum gt_compared table)
 {
-	gt_result_begin(result, tables[table].title, tables[table].headings, tables[table].count);
+	gt_result_begin(result, gt_compared_tables[table].title, tables[table].headings,
+	                tables[table].count);
 	for (size_t i = 0; comparison && i < comparison->rows.count; i++)
 		if (comparison->rows.rows[i].table == table)
 			add_row(result, comparison, &comparison->rows.rows[i]);
@@ -278,7 +274,7 @@ void gt_comparison_show(const struct gt_comparison *comparison, struct gt_result
 		if (missing >= 0)
 			gt_result_remark(result,
 			                 "Side %c has none of the table %s, which is left out.",
-			                 "AB"[missing], tables[table].title);
+			                 "AB"[missing], gt_compared_tables[table].title);
 		if (table == GT_COMPARED_kernels)
 			add_settings(result, comparison);
 	}

@@ -31,8 +31,6 @@ static struct gt_compared_row row_of(struct gt_comparison *comparison, const str
 	struct gt_compared_row row = {
 		.table = item->table,
 		.match = item->match,
-		.family = item->family,
-		.place = item->place,
 		.other_count = gt_item_other_count(items, item),
 		.change = {NAN, NAN, NAN, GT_VERDICT_NONE},
 	};
@@ -122,10 +120,7 @@ static void judge_rows(struct gt_comparison *comparison, const struct gt_items *
 
 static double moved(const struct gt_compared_row *row)
 {
-	const double a = isnan(row->total_ns[GT_SIDE_A]) ? 0 : row->total_ns[GT_SIDE_A];
-	const double b = isnan(row->total_ns[GT_SIDE_B]) ? 0 : row->total_ns[GT_SIDE_B];
-
-	return fabs(b - a);
+	return fabs(gt_compared_total(row, GT_SIDE_B) - gt_compared_total(row, GT_SIDE_A));
 }
 
 static bool is_news(const struct gt_compared_row *row)
@@ -174,7 +169,7 @@ static void add_table(struct gt_comparison *comparison, const struct gt_items *i
 /* ---- figures ---- */
 
 /* Whether all runs of one side are on one side of all those of the other. */
-static bool is_apart(const double *logs, size_t a, size_t b)
+static bool is_apart(const double *values, size_t a, size_t b)
 {
 	double low[GT_SIDES] = {INFINITY, INFINITY};
 	double high[GT_SIDES] = {-INFINITY, -INFINITY};
@@ -182,8 +177,8 @@ static bool is_apart(const double *logs, size_t a, size_t b)
 	for (size_t r = 0; r < a + b; r++) {
 		const int side = r < a ? GT_SIDE_A : GT_SIDE_B;
 
-		low[side] = fmin(low[side], logs[r]);
-		high[side] = fmax(high[side], logs[r]);
+		low[side] = fmin(low[side], values[r]);
+		high[side] = fmax(high[side], values[r]);
 	}
 	return low[GT_SIDE_A] > high[GT_SIDE_B] || low[GT_SIDE_B] > high[GT_SIDE_A];
 }
@@ -273,21 +268,16 @@ static void add_figures(struct gt_comparison *comparison, const struct gt_profil
 static void add_clock(struct gt_comparison *comparison, const struct gt_profile *profiles)
 {
 	const size_t a = comparison->runs[GT_SIDE_A];
-	const size_t runs = a + comparison->runs[GT_SIDE_B];
-	double low[GT_SIDES] = {INFINITY, INFINITY};
-	double high[GT_SIDES] = {0, 0};
+	const size_t b = comparison->runs[GT_SIDE_B];
 	const double *values = comparison->figures[GT_FIGURE_sm_clock].value;
 	const double ratio = log(values[GT_SIDE_B] / values[GT_SIDE_A]);
+	double *clocks = gt_allocate((a + b) * sizeof(*clocks));
 
-	for (size_t r = 0; r < runs; r++) {
-		const double clock = profiles[r].figures[GT_FIGURE_sm_clock];
-		const int side = r < a ? GT_SIDE_A : GT_SIDE_B;
-
-		low[side] = fmin(low[side], clock);
-		high[side] = fmax(high[side], clock);
-	}
-	if (fabs(ratio) > log1p(GT_METHOD_CHANGE) && (low[0] > high[1] || low[1] > high[0]))
+	for (size_t r = 0; r < a + b; r++)
+		clocks[r] = profiles[r].figures[GT_FIGURE_sm_clock];
+	if (fabs(ratio) > log1p(GT_METHOD_CHANGE) && is_apart(clocks, a, b))
 		comparison->clock = -ratio;
+	gt_array_free(clocks);
 }
 
 /* ---- settings ---- */

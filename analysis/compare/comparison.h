@@ -33,9 +33,7 @@ struct gt_compared_row {
 	enum gt_match match;
 	const char *keys[GT_COMPARED_KEYS]; /* of side B, of side A where that alone has it */
 	const char *were[GT_COMPARED_KEYS]; /* of side A where they differ; NULL: they do not */
-	uint32_t family;
-	double place;
-	double count[GT_SIDES]; /* mean of its runs, of kernels in a step; NAN: none */
+	double count[GT_SIDES];             /* mean of its runs, of kernels in a step; NAN: none */
 	double total_ns[GT_SIDES];
 	double each_ns[GT_SIDES]; /* geometric mean of the time of one */
 	double share;     /* of kernels: of the time of all, on the side where that is more */
@@ -76,6 +74,12 @@ struct gt_comparison {
 void gt_comparison_init(struct gt_comparison *comparison, const struct gt_profile *profiles,
                         size_t a, size_t b);
 void gt_comparison_release(struct gt_comparison *comparison);
+
+/* Time of a row on a side; 0: the side has none, or it is not known. */
+static inline double gt_compared_total(const struct gt_compared_row *row, enum gt_side side)
+{
+	return row->total_ns[side] > 0 ? row->total_ns[side] : 0;
+}
 
 /* The verdict of a row or a figure, for people: "slower", "new", "cannot tell"; "": there is none. */
 const char *gt_compared_verdict(const struct gt_compared_row *row);

@@ -137,19 +137,16 @@ static void add_most(struct gt_result *result, const struct gt_comparison *compa
 {
 	const struct gt_compared_row *row = comparison->rows.rows;
 	const char *verdict;
-	double before;
-	double after;
 
 	if (comparison->rows.count == 0 || row->table != GT_COMPARED_kernels)
 		return;
-	before = isnan(row->total_ns[GT_SIDE_A]) ? 0 : row->total_ns[GT_SIDE_A];
-	after = isnan(row->total_ns[GT_SIDE_B]) ? 0 : row->total_ns[GT_SIDE_B];
 	verdict = gt_compared_verdict(row);
 	if (row->change.verdict == GT_VERDICT_SAME)
 		return;
 	gt_result_add_text(result, "most");
 	gt_result_add_format(result, "%s: %s -> %s %s%s%s", row->keys[GT_KERNEL_KEY_NAME],
-	                     gt_figure_ns(llround(before)).text, gt_figure_ns(llround(after)).text,
+	                     gt_figure_ns(llround(gt_compared_total(row, GT_SIDE_A))).text,
+	                     gt_figure_ns(llround(gt_compared_total(row, GT_SIDE_B))).text,
 	                     comparison->by_step ? "a step" : "in all", *verdict ? ", " : "",
 	                     verdict);
 }

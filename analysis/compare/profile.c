@@ -96,22 +96,6 @@ static int add_report(struct gt_profile *profile, const struct gt_view *view, co
 	return status;
 }
 
-static int add_reports(struct gt_profile *profile, const struct gt_view *view, struct gt_error *err)
-{
-	const char *last = "";
-	int status = 0;
-
-	for (size_t i = 0; status == 0 && i < GT_COMPARED_TABLES; i++) {
-		const char *report = gt_compared_tables[i].report;
-
-		if (!report || strcmp(report, last) == 0)
-			continue;
-		last = report;
-		status = add_report(profile, view, report, err);
-	}
-	return status;
-}
-
 /* ---- rows that agree in all keys ---- */
 
 struct row_key {
@@ -159,12 +143,28 @@ void gt_profile_unite_rows(struct gt_profile *profile)
 	gt_index_free(seen);
 }
 
-int gt_profile_init(struct gt_profile *profile, const char *recording, const struct gt_view *view,
-                    struct gt_error *err)
+int gt_profile_add_reports(struct gt_profile *profile, const struct gt_view *view,
+                           struct gt_error *err)
+{
+	const char *last = "";
+	int status = 0;
+
+	for (size_t i = 0; status == 0 && i < GT_COMPARED_TABLES; i++) {
+		const char *report = gt_compared_tables[i].report;
+
+		if (!report || strcmp(report, last) == 0)
+			continue;
+		last = report;
+		status = add_report(profile, view, report, err);
+	}
+	gt_profile_unite_rows(profile);
+	return status;
+}
+
+void gt_profile_init(struct gt_profile *profile, const char *recording, const struct gt_view *view)
 {
 	struct gt_steps steps;
 	char path[GT_RANGE_PATH_BYTES];
-	int status;
 
 	*profile = (struct gt_profile){
 		.strings = gt_strings_new(),
@@ -179,9 +179,7 @@ int gt_profile_init(struct gt_profile *profile, const char *recording, const str
 	gt_profile_add_figures(profile, view, &steps);
 	gt_profile_add_settings(profile, view->trace);
 	gt_steps_release(&steps);
-	status = add_reports(profile, view, err);
 	gt_profile_unite_rows(profile);
-	return status;
 }
 
 void gt_profile_release(struct gt_profile *profile)

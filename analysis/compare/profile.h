@@ -100,9 +100,12 @@ struct gt_profile {
 	gt_array(struct gt_profile_setting) settings;
 };
 
-/* Takes all of a view. Fails as its reports do; the profile is then to be released all the same. */
-int gt_profile_init(struct gt_profile *profile, const char *recording, const struct gt_view *view,
-                    struct gt_error *err);
+/* Takes kernels, ranges, figures and settings of a view. */
+void gt_profile_init(struct gt_profile *profile, const char *recording, const struct gt_view *view);
+
+/* Adds the tables of reports, as of operations and calls. Fails as these do. */
+int gt_profile_add_reports(struct gt_profile *profile, const struct gt_view *view,
+                           struct gt_error *err);
 void gt_profile_release(struct gt_profile *profile);
 
 const char *gt_profile_text(const struct gt_profile *profile, uint32_t text);

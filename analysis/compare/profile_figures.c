@@ -41,19 +41,17 @@ static void add_step_kernels(struct gt_profile *profile)
 	set_mean(profile, GT_FIGURE_step_gpu, total_ns, profile->steps);
 }
 
-static void add_steps(struct gt_profile *profile, const struct gt_view *view,
-                      const struct gt_steps *steps)
+static void add_steps(struct gt_profile *profile, const struct gt_steps *steps,
+                      const struct gt_boards *boards)
 {
 	struct gt_steady steady;
-	struct gt_boards boards;
 	double *joules;
 	double logs = 0;
 	double quiet_ns = 0;
 	double energy = 0;
 
 	gt_steady_init(&steady, steps);
-	gt_boards_init(&boards, view);
-	joules = gt_energy_of_steps(&boards, steps);
+	joules = gt_energy_of_steps(boards, steps);
 	for (size_t i = 0; i < steps->rows.count; i++)
 		if (steady.rows[i]) {
 			logs += log(fmax((double)gt_step_wall(&steps->rows.rows[i]), 1));
@@ -67,7 +65,6 @@ static void add_steps(struct gt_profile *profile, const struct gt_view *view,
 		add_step_kernels(profile);
 	}
 	gt_array_free(joules);
-	gt_boards_release(&boards);
 	gt_steady_release(&steady);
 }
 
@@ -147,15 +144,13 @@ static void add_startup(struct gt_profile *profile, const struct gt_view *view)
 }
 
 /* Where a GPU was not sampled all the time, or what it drew is not known, all of it is not known. */
-static void add_energy(struct gt_profile *profile, const struct gt_view *view)
+static void add_energy(struct gt_profile *profile, const struct gt_view *view,
+                       const struct gt_boards *boards)
 {
-	struct gt_boards boards;
-	struct gt_board_figures *figures;
+	struct gt_board_figures *figures = gt_boards_figures(boards, view);
 	double joules = 0;
 
-	gt_boards_init(&boards, view);
-	figures = gt_boards_figures(&boards, view);
-	for (gt_id i = 0; i < boards.whole->devices.count; i++)
+	for (gt_id i = 0; i < boards->whole->devices.count; i++)
 		if (gt_whole_device(view->trace, i) != GT_NONE) {
 			const struct gt_energy *energy = &figures[i].energy;
 			const double told = (double)(energy->told_ns + energy->untold_ns);
@@ -166,21 +161,24 @@ static void add_energy(struct gt_profile *profile, const struct gt_view *view)
 		}
 	set(profile, GT_FIGURE_joules, joules);
 	gt_array_free(figures);
-	gt_boards_release(&boards);
 }
 
 void gt_profile_add_figures(struct gt_profile *profile, const struct gt_view *view,
                             const struct gt_steps *steps)
 {
+	struct gt_boards boards;
+
+	gt_boards_init(&boards, view);
 	for (size_t i = 0; i < GT_COMPARED_FIGURES; i++)
 		profile->figures[i] = NAN;
 	set(profile, GT_FIGURE_window, (double)gt_view_lasts_ns(view));
-	add_steps(profile, view, steps);
+	add_steps(profile, steps, &boards);
 	if (gt_trace_has_work(view->trace)) {
 		add_all_kernels(profile, view);
 		add_busy(profile, view);
 	}
 	add_memory(profile, view);
 	add_startup(profile, view);
-	add_energy(profile, view);
+	add_energy(profile, view, &boards);
+	gt_boards_release(&boards);
 }

@@ -5,19 +5,9 @@
 
 #include "analysis/ranges/steps/steps.h"
 
-/* As report startup has it. */
-enum { STEADY_PART = 5 };
-
 struct gt_steady_process {
 	gt_array(struct gt_interval) steps; /* in order; those that overlap are one */
 };
-
-static bool is_steady(const struct gt_step *step, const struct gt_step_group *group)
-{
-	const int64_t median_ns = group->wall.spread.median;
-
-	return gt_step_wall(step) <= median_ns + median_ns / STEADY_PART;
-}
 
 static void add_time(struct gt_steady_process *process, const struct gt_step *step)
 {
@@ -34,14 +24,11 @@ static void add_time(struct gt_steady_process *process, const struct gt_step *st
 static void add_group(struct gt_steady *steady, const struct gt_steps *steps,
                       const struct gt_step_group *group)
 {
-	bool warm = false;
+	const size_t end = group->first + group->count;
 
-	for (size_t i = group->first; i < group->first + group->count; i++) {
+	for (size_t i = group->first + gt_steps_warm_up(steps, group); i < end; i++) {
 		const struct gt_step *step = &steps->rows.rows[i];
 
-		warm = warm || is_steady(step, group);
-		if (!warm)
-			continue;
 		steady->rows[i] = true;
 		steady->count++;
 		if (step->process < steady->process_count)

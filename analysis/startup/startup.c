@@ -13,9 +13,6 @@
 #include "model/whole.h"
 #include "model/work/timed.h"
 
-/* A steady step takes at most this part of the median more than it. */
-enum { STEADY_PART = 5 };
-
 const char *gt_startup_part_name(enum gt_startup_part part)
 {
 	static const char *const names[] = {
@@ -73,19 +70,16 @@ static void add_steps(struct work *work, const struct gt_steps *steps)
 			startup_of(work, gt_whole_origin(steps->ranges.trace, GT_TABLE_processes,
 		                                         step->process));
 		const int64_t median = group->wall.spread.median;
+		const size_t warm_up = gt_steps_warm_up(steps, group);
 		uint64_t sum_ns = 0;
-		size_t i = 0;
 
 		if (!row)
 			continue;
-		while (i + 1 < group->count &&
-		       gt_step_wall(&step[i]) - median > median / STEADY_PART) {
+		for (size_t i = 0; i < warm_up; i++)
 			gt_sum_add(&sum_ns, (uint64_t)(gt_step_wall(&step[i]) - median));
-			i++;
-		}
 		row->until = GT_STARTUP_STEP;
-		row->until_ns = step[i].start_ns;
-		row->steps = i;
+		row->until_ns = step[warm_up].start_ns;
+		row->steps = warm_up;
 		row->first_step_ns = (uint64_t)gt_step_wall(step);
 		row->median_ns = (uint64_t)median;
 		row->beyond_ns = sum_ns;

@@ -41,7 +41,7 @@ static const struct {
 	{"range", "Any NVTX range, or those whose paths hold what follows", GT_COMPARED_ranges},
 	{"op", "Any operation of PyTorch, or those whose names hold what follows", GT_COMPARED_ops},
 	{"module", "Any module of PyTorch, or those whose paths hold what follows",
-         GT_COMPARED_modules},
+         GT_COMPARED_nn_modules},
 	{"instruction", "Any instruction of HLO, or those whose names hold what follows",
          GT_COMPARED_hlo},
 	{"copy", "Copies of any kind, or of the one that follows", GT_COMPARED_copies},

@@ -24,8 +24,12 @@ static int read_one(struct gt_profiles *profiles, const char *path,
 	gt_progress_begin(&progress, false, "reading %s", path);
 	if (result == 0)
 		result = gt_reading_read(&reading, path, GT_NAMES_SHORT, &progress, err);
-	if (result == 0)
-		result = gt_profile_init(gt_array_push(&profiles->list), path, &reading.view, err);
+	if (result == 0) {
+		struct gt_profile *profile = gt_array_push(&profiles->list);
+
+		gt_profile_init(profile, path, &reading.view);
+		result = gt_profile_add_reports(profile, &reading.view, err);
+	}
 	gt_progress_end(&progress);
 	gt_say_condition(path, reading.condition);
 	profiles->whole = profiles->whole && gt_reading_status(&reading, true) == 0;

@@ -14,12 +14,11 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "base/units.h"
-#include "cli/command_line/filter.h"
-#include "cli/compare/profiles.h"
-#include "cli/compare/sides.h"
 #include "cli/output/process.h"
+#include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "cli/output/words.h"
+#include "cli/recording/reading.h"
 #include "cli/recording/recording.h"
 
 static int there_already(const char *folder, struct gt_error *err)
@@ -106,28 +105,31 @@ static int record(const struct gt_repeat *repeat, char *const *command, char *pa
 
 /* ---- what came of it ---- */
 
+/* Without the tables of reports, which take longest: the next run waits for this. */
 static int look(struct gt_repeated *repeated, const char *name, const char *path,
                 struct gt_error *err)
 {
-	const struct gt_filter_args all = {0};
 	struct gt_repeat_run *run = gt_array_push(&repeated->runs);
-	struct gt_profiles profiles;
-	struct gt_sides one = {0};
+	struct gt_progress progress = {0};
+	struct gt_reading reading;
+	struct gt_profile profile;
 	int result;
 
 	*run = (struct gt_repeat_run){.step_ns = NAN, .gpu_ns = NAN, .clock_mhz = NAN};
 	snprintf(run->name, sizeof(run->name), "%s", name);
-	gt_words_add(&one.paths, path, strlen(path));
-	result = gt_profiles_read(&profiles, &one, &all, err);
+	gt_reading_init(&reading);
+	gt_progress_begin(&progress, false, "reading %s", path);
+	result = gt_reading_read(&reading, path, GT_NAMES_SHORT, &progress, err);
+	gt_progress_end(&progress);
+	gt_say_condition(path, reading.condition);
 	if (result == 0) {
-		const double *figures = profiles.list.rows[0].figures;
-
-		run->step_ns = figures[GT_FIGURE_step_wall];
-		run->gpu_ns = figures[GT_FIGURE_gpu_time];
-		run->clock_mhz = figures[GT_FIGURE_sm_clock];
+		gt_profile_init(&profile, path, &reading.view);
+		run->step_ns = profile.figures[GT_FIGURE_step_wall];
+		run->gpu_ns = profile.figures[GT_FIGURE_gpu_time];
+		run->clock_mhz = profile.figures[GT_FIGURE_sm_clock];
+		gt_profile_release(&profile);
 	}
-	gt_profiles_release(&profiles);
-	gt_sides_release(&one);
+	gt_reading_release(&reading);
 	return result;
 }
 

@@ -17,12 +17,6 @@
 
 #define SHORT_RUN 32 /* shorter ones are made so long, row by row */
 
-/* The first columns of every table that is sorted here. */
-struct times {
-	gt_time start_ns;
-	gt_time end_ns;
-};
-
 struct sorter {
 	uint8_t *rows;
 	size_t size;           /* of a row, bytes */
@@ -36,26 +30,13 @@ static uint8_t *row_at(const struct sorter *sorter, size_t row)
 	return sorter->rows + row * sorter->size;
 }
 
-/* Whether a row has to stand before another one, wherever they are now. */
-static bool belongs_before(const void *a, const void *b)
-{
-	struct times left;
-	struct times right;
-
-	memcpy(&left, a, sizeof(left));
-	memcpy(&right, b, sizeof(right));
-	if (left.start_ns != right.start_ns)
-		return left.start_ns < right.start_ns;
-	return left.end_ns > right.end_ns;
-}
-
 /* Moves a row down to its place among the sorted ones from first on. */
 static void insert(const struct sorter *sorter, size_t first, size_t row)
 {
 	uint8_t moved[GT_ROW_MAX];
 	size_t to = row;
 
-	while (to > first && belongs_before(row_at(sorter, row), row_at(sorter, to - 1)))
+	while (to > first && gt_row_is_before(row_at(sorter, row), row_at(sorter, to - 1)))
 		to--;
 	if (to == row)
 		return;
@@ -71,7 +52,8 @@ static void find_runs(struct sorter *sorter, size_t count)
 	while (end < count) {
 		const size_t first = end++;
 
-		while (end < count && !belongs_before(row_at(sorter, end), row_at(sorter, end - 1)))
+		while (end < count &&
+		       !gt_row_is_before(row_at(sorter, end), row_at(sorter, end - 1)))
 			end++;
 		for (; end < count && end - first < SHORT_RUN; end++)
 			insert(sorter, first, end);
@@ -85,7 +67,7 @@ static size_t place_of(const struct sorter *sorter, const void *row, size_t firs
 	while (first < end) {
 		const size_t middle = first + (end - first) / 2;
 
-		if (belongs_before(row, row_at(sorter, middle)))
+		if (gt_row_is_before(row, row_at(sorter, middle)))
 			end = middle;
 		else
 			first = middle + 1;
@@ -121,7 +103,7 @@ static void merge(struct sorter *sorter, size_t first, size_t middle, size_t end
 	left = keep_left(sorter, to, (middle - first) * size);
 	left_end = left + (middle - first) * size;
 	while (left < left_end && right < right_end) {
-		if (belongs_before(right, left)) {
+		if (gt_row_is_before(right, left)) {
 			memcpy(to, right, size);
 			right += size;
 		} else {

@@ -88,25 +88,6 @@ static void append_rows(const struct append *append, size_t index)
 
 /* ---- order ---- */
 
-/* The first columns of every table by time. */
-struct times {
-	gt_time start_ns;
-	gt_time end_ns;
-};
-
-/* As the collector orders them: of equal starts the longer row first. */
-static bool belongs_before(const uint8_t *a, const uint8_t *b)
-{
-	struct times left;
-	struct times right;
-
-	memcpy(&left, a, sizeof(left));
-	memcpy(&right, b, sizeof(right));
-	if (left.start_ns != right.start_ns)
-		return left.start_ns < right.start_ns;
-	return left.end_ns > right.end_ns;
-}
-
 /* Merges both parts of a table, each of which is in order. */
 static void order_rows(const struct append *append, size_t index)
 {
@@ -125,8 +106,8 @@ static void order_rows(const struct append *append, size_t index)
 	for (gt_id i = 0; i < count; i++) {
 		const bool take =
 			left == first ||
-			(right < count && belongs_before(rows.rows + right * rows.row_size,
-		                                         rows.rows + left * rows.row_size));
+			(right < count && gt_row_is_before(rows.rows + right * rows.row_size,
+		                                           rows.rows + left * rows.row_size));
 		const size_t row = take ? right++ : left++;
 
 		renamed[row] = i;

@@ -316,6 +316,21 @@ void gt_steps_init(struct gt_steps *steps, const struct gt_view *view)
 		add_memory(steps);
 }
 
+/* A steady step takes at most this part of the median more than it. */
+enum { STEADY_PART = 5 };
+
+size_t gt_steps_warm_up(const struct gt_steps *steps, const struct gt_step_group *group)
+{
+	const struct gt_step *step = &steps->rows.rows[group->first];
+	const int64_t median_ns = group->wall.spread.median;
+	size_t count = 0;
+
+	while (count + 1 < group->count &&
+	       gt_step_wall(&step[count]) - median_ns > median_ns / STEADY_PART)
+		count++;
+	return count;
+}
+
 void gt_steps_name(const struct gt_steps *steps, char text[GT_RANGE_PATH_BYTES])
 {
 	*text = '\0';

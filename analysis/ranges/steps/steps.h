@@ -78,4 +78,10 @@ static inline int64_t gt_step_wall(const struct gt_step *step)
 	return step->end_ns - step->start_ns;
 }
 
+/*
+ * How many steps of a group are warm-up: those before the first that took at most a fifth more than
+ * the median of the group. That one, and all behind it, are steady.
+ */
+size_t gt_steps_warm_up(const struct gt_steps *steps, const struct gt_step_group *group);
+
 #endif
