@@ -110,6 +110,12 @@ static void add_busy(struct gt_profile *profile, const struct gt_view *view)
 	gt_array_free(devices);
 }
 
+/* Whether a process, a row of all that happened, is one of those that a filter shows. */
+static bool is_shown(const struct gt_view *view, gt_id process)
+{
+	return gt_whole_shown(view->trace, GT_TABLE_processes, process) != GT_NONE;
+}
+
 static void add_memory(struct gt_profile *profile, const struct gt_view *view)
 {
 	const struct gt_trace *whole = gt_whole_of(view->trace);
@@ -124,7 +130,8 @@ static void add_memory(struct gt_profile *profile, const struct gt_view *view)
 		const uint64_t bytes =
 			gt_memory_peaks_between(&peaks, i, view->start_ns, view->end_ns);
 
-		most = bytes > most ? bytes : most;
+		if (is_shown(view, i) && bytes > most)
+			most = bytes;
 	}
 	set(profile, GT_FIGURE_memory_peak, (double)most);
 	gt_memory_peaks_release(&peaks);
@@ -137,7 +144,8 @@ static void add_startup(struct gt_profile *profile, const struct gt_view *view)
 
 	gt_startups_init(&startups, view);
 	gt_array_each(const struct gt_startup, row, &startups.rows)
-		if (row->start_known && row->until != GT_STARTUP_END)
+		if (is_shown(view, row->process) && row->start_known &&
+		    row->until != GT_STARTUP_END)
 			longest = fmax(longest, (double)(row->until_ns - row->start_ns));
 	set(profile, GT_FIGURE_startup, longest);
 	gt_startups_release(&startups);
