@@ -65,10 +65,11 @@ static void add_clock(struct gt_result *result, const struct gt_comparison *comp
 	if (!comparison->common_known || !moved)
 		return;
 	gt_result_add_text(result, "all kernels");
-	gt_result_add_format(result,
-	                     "%+.1f%%, half of them more and half of them less: a clock, a power "
-	                     "limit or another program on the GPU changed, or all of the work did",
-	                     100 * expm1(comparison->common));
+	gt_result_add_format(
+		result,
+		"the median kernel changed by %+.1f%%: the clock, a power limit, another "
+		"program on the GPU or the work of all kernels is different",
+		100 * expm1(comparison->common));
 }
 
 /* ---- kernels ---- */
@@ -175,13 +176,32 @@ static void add_remarks(struct gt_result *result, const struct gt_comparison *co
 			*comparison->step[GT_SIDE_A] ? comparison->step[GT_SIDE_A] : "not known",
 			*comparison->step[GT_SIDE_B] ? comparison->step[GT_SIDE_B] : "not known");
 	else if (comparison->by_step)
-		gt_result_remark(result, "Steps are %s. Figures of kernels are of steady steps.",
+		gt_result_remark(result, "Figures of kernels are those of a steady step (%s).",
 		                 comparison->step[GT_SIDE_A]);
 	if (lost > 0)
 		gt_result_remark(result,
 		                 "%zu of the recordings are not complete: gputrace info says "
 		                 "what is missing.",
 		                 lost);
+}
+
+static bool has_too_few(const struct gt_comparison *comparison)
+{
+	return comparison->runs[GT_SIDE_A] < GT_METHOD_RUNS ||
+	       comparison->runs[GT_SIDE_B] < GT_METHOD_RUNS;
+}
+
+static void add_verdict(struct gt_result *result, const struct gt_comparison *comparison)
+{
+	gt_result_add_text(result, "verdict");
+	if (comparison->no_verdict)
+		gt_result_add_format(result, "no verdict: %s%s", comparison->no_verdict,
+		                     has_too_few(comparison)
+		                             ? "; gputrace repeat records the runs for one"
+		                             : "");
+	else
+		gt_result_add_format(result, "by %zu runs of side A and %zu of side B",
+		                     comparison->runs[GT_SIDE_A], comparison->runs[GT_SIDE_B]);
 }
 
 void gt_comparison_add_headline(const struct gt_comparison *comparison, struct gt_result *result)
@@ -191,14 +211,7 @@ void gt_comparison_add_headline(const struct gt_comparison *comparison, struct g
 	gt_result_whole(result);
 	if (!comparison)
 		return;
-	gt_result_add_text(result, "verdict");
-	if (comparison->no_verdict)
-		gt_result_add_format(
-			result, "no verdict: %s; gputrace repeat makes the runs that one needs",
-			comparison->no_verdict);
-	else
-		gt_result_add_format(result, "by %zu runs of side A and %zu of side B",
-		                     comparison->runs[GT_SIDE_A], comparison->runs[GT_SIDE_B]);
+	add_verdict(result, comparison);
 	add_clock(result, comparison);
 	add_figure(result, comparison,
 	           comparison->by_step ? GT_FIGURE_step_wall : GT_FIGURE_window);

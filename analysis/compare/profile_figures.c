@@ -151,7 +151,7 @@ static void add_startup(struct gt_profile *profile, const struct gt_view *view)
 	gt_startups_release(&startups);
 }
 
-/* Where a GPU was not sampled all the time, or what it drew is not known, all of it is not known. */
+/* Not known where a GPU was sampled for less than 95 percent of the window. */
 static void add_energy(struct gt_profile *profile, const struct gt_view *view,
                        const struct gt_boards *boards)
 {

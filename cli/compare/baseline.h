@@ -10,7 +10,7 @@ struct gt_profiles;
 
 /*
  * Profiles of runs as a file of JSON, small enough for a repository: a line for each run and for
- * each row. It holds values, not recordings: docs/reports/compare.md has its members.
+ * each row. It holds values, and needs the recordings no more.
  */
 enum { GT_BASELINE_VERSION = 1 };
 
