@@ -15,7 +15,7 @@ import time
 import unittest
 
 GPUTRACE = os.path.realpath(sys.argv.pop(1))
-CAPTURES = pathlib.Path(__file__).resolve().parent.parent / "golden" / "captures"
+CAPTURES = pathlib.Path(__file__).resolve().parents[2] / "golden" / "captures"
 ERASE = b"\r\x1b[K"
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of gputrace compare, worked out a second time from single launches. Usage: compare_figures.py GPUTRACE GOLDEN"""
+"""Figures of gputrace compare, worked out a second time from single launches. Usage: figures.py GPUTRACE GOLDEN"""
 import json
 import math
 import pathlib

@@ -12,7 +12,7 @@ import time
 import unittest
 
 GPUTRACE = os.path.realpath(sys.argv.pop(1))
-CAPTURE = next((pathlib.Path(__file__).resolve().parent.parent / "golden" / "captures" / "h200-saxpy.gputrace").glob("*.capture"))
+CAPTURE = next((pathlib.Path(__file__).resolve().parents[2] / "golden" / "captures" / "h200-saxpy.gputrace").glob("*.capture"))
 RECORD = f'cp "{CAPTURE}" "$GPUTRACE_OUTPUT/$$.capture"'
 RUNS = " run{} so far; what joins it later sums up again"
 
