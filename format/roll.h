@@ -12,7 +12,8 @@ struct gt_error;
  * The roll of a recording, HOST.roll in its folder: who of a machine's processes lacks in the
  * captures, and what. It is one page, on the disk before anything needs it, that the processes of
  * the machine map and share: a process that cannot make its capture, a child of a fork, and calls
- * that come when the capture is complete already are counted there, by a few stores.
+ * that come when the capture is complete already are counted there, by a few stores. Orders to
+ * pause recording stand there too.
  *
  * Whoever has something to say claims an entry for good. When all are taken the totals behind the
  * entries count. A reader takes none of it on trust (gt_roll_parse).
@@ -58,6 +59,7 @@ struct gt_roll {
 	_Atomic uint64_t more_launches;
 	_Atomic uint64_t more_calls;
 	struct gt_roll_entry entries[GT_ROLL_ENTRIES];
+	_Atomic uint64_t order; /* to record, or to pause: format/control/control.h */
 };
 
 /*

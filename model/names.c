@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "format/control/control.h"
 #include "model/kinds/graph.h"
 #include "model/kinds/memory.h"
 #include "model/trace.h"

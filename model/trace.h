@@ -29,7 +29,7 @@ typedef double gt_real;
 
 /* Facts about one activity or API call; bits of the column "flags". */
 enum gt_activity_flag {
-	GT_UNFINISHED = 1, /* it had begun, or was queued, when its process ended: no end time */
+	GT_UNFINISHED = 1, /* nobody saw its end: the process ended before, or was paused */
 	GT_SALVAGED = 2,   /* read from the arena of a process that did not end cleanly */
 	GT_ASYNC = 4,      /* the copy or fill did not make the host wait */
 	GT_DRIVER_API = 8, /* the call is of the driver API (cu...), not the runtime's (cuda...) */
@@ -43,6 +43,7 @@ enum gt_activity_flag {
 	GT_PROFILED = 1024, /* a kernel that was replayed for its counters: its time is no figure */
 	GT_BY_TIME = 2048,  /* its range is told by time alone: no other thread had ranges open */
 	GT_UNTOLD = 4096,   /* several threads had ranges open: it may be for any of them */
+	GT_INTERRUPTED = 8192, /* with GT_UNFINISHED: recording was paused at its end_ns */
 };
 
 /* Events that a kernel told of itself (tables device_events). The values are not in any file. */

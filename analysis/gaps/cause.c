@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/gaps/idle.h"
+#include "model/work/timed.h"
 
 enum gt_gap_cause_kind gt_gap_cause_of_call(const struct gt_api_call *call)
 {
@@ -23,8 +24,9 @@ struct gt_gap_host gt_gap_host_of(const struct gt_trace *trace, const struct gt_
 		return (struct gt_gap_host){.kind = GT_GAP_CAUSE_UNKNOWN};
 	if (gap->before.api_call == asked && call->kind == GT_API_GRAPH_LAUNCH)
 		return (struct gt_gap_host){.kind = GT_GAP_CAUSE_GRAPH};
-	returned = call->flags & GT_UNFINISHED || call->end_ns > gap->end_ns ? gap->end_ns
-	                                                                     : call->end_ns;
+	returned = gt_known_end(call->flags, call->end_ns, gap->end_ns);
+	if (returned > gap->end_ns)
+		returned = gap->end_ns;
 	return (struct gt_gap_host){
 		.kind = GT_GAP_CAUSE_NONE,
 		.thread = call->thread,

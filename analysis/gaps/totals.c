@@ -8,6 +8,7 @@
 #include "analysis/figures.h"
 #include "analysis/gaps/idle.h"
 #include "model/index.h"
+#include "model/work/timed.h"
 
 enum {
 	SMALL_NS = 1000000,
@@ -95,9 +96,8 @@ static uint64_t add_calls(struct gt_gap_totals *totals, gt_id device,
 		const struct gt_api_call *call =
 			&totals->calls->trace->api_calls.rows[totals->calls->rows[i]];
 		const gt_time start = later(call->start_ns, until);
-		const gt_time end = call->flags & GT_UNFINISHED
-		                            ? asking.end_ns
-		                            : earlier(call->end_ns, asking.end_ns);
+		const gt_time end = earlier(gt_known_end(call->flags, call->end_ns, asking.end_ns),
+		                            asking.end_ns);
 
 		if (end <= start)
 			continue;

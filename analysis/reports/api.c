@@ -325,7 +325,8 @@ static void add_remarks(const struct tally *tally, struct gt_result *result)
 	if (tally->unfinished)
 		gt_result_remark(
 			result,
-			"%s calls had not returned when their process ended and are in no time.",
+			"%s calls had not returned when their process ended, or when recording was "
+			"paused, and are in no time.",
 			gt_grouped(tally->unfinished).text);
 }
 

@@ -298,7 +298,10 @@ static void add_remarks(const struct gt_facts *facts, struct gt_result *result)
 	            trace->graph_traces.count ==
 	    0) {
 		gt_result_remark_empty(result, "No GPU activity was recorded%s.",
-		                       view->restriction ? " in this part of the recording" : "");
+		                       view->restriction         ? " in this part of the recording"
+		                       : trace->pauses.count > 0 ? " outside of the times in which "
+		                                                   "recording was paused"
+		                                                 : "");
 		return;
 	}
 	gt_remark_busy(result, gt_whole_of(trace), NULL);

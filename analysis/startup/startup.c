@@ -215,7 +215,7 @@ static void add_calls(struct work *work)
 		}
 		row->calls[part]++;
 		add_stretch(work, process, part, call->start_ns,
-		            call->flags & GT_UNFINISHED ? row->until_ns : call->end_ns);
+		            gt_known_end(call->flags, call->end_ns, row->until_ns));
 	}
 	gt_array_free(has_context);
 	gt_array_free(has_call);

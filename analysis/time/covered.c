@@ -4,6 +4,7 @@
 #include "analysis/time/host_calls.h"
 #include "base/search.h"
 #include "model/work/activity.h"
+#include "model/work/timed.h"
 #include "model/work/unmeasured.h"
 
 void gt_covered_add(struct gt_covered *covered, struct gt_interval interval, gt_time asked_ns)
@@ -152,7 +153,7 @@ struct gt_covered *gt_covered_calls(const struct gt_trace *trace)
 		for (size_t i = calls.first[thread]; i < calls.first[thread + 1]; i++) {
 			const struct gt_api_call *call = &trace->api_calls.rows[calls.rows[i]];
 			const gt_time end_ns =
-				call->flags & GT_UNFINISHED ? trace->end_ns : call->end_ns;
+				gt_known_end(call->flags, call->end_ns, trace->end_ns);
 
 			gt_covered_add(&covered[thread],
 			               (struct gt_interval){call->start_ns, end_ns}, GT_NOT_ASKED);

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/search.h"
+#include "model/work/timed.h"
 
 static bool is_of_thread(const struct gt_trace *trace, const struct gt_api_call *call)
 {
@@ -83,9 +84,8 @@ struct gt_call_reach gt_thread_calls_reaching(const struct gt_thread_calls *call
 static gt_time overlap(struct gt_interval stretch, const struct gt_api_call *call)
 {
 	const gt_time start = call->start_ns > stretch.start_ns ? call->start_ns : stretch.start_ns;
-	const gt_time end = call->flags & GT_UNFINISHED || call->end_ns > stretch.end_ns
-	                            ? stretch.end_ns
-	                            : call->end_ns;
+	const gt_time known = gt_known_end(call->flags, call->end_ns, stretch.end_ns);
+	const gt_time end = known > stretch.end_ns ? stretch.end_ns : known;
 
 	return end > start ? end - start : 0;
 }

@@ -210,6 +210,27 @@ void gt_remark_held_up(struct gt_result *result, const struct gt_trace *trace)
 			gt_grouped(launches).text, gt_figure_ns(held_ns(trace)).text);
 }
 
+/* Each process has pauses of its own: those of all are counted. */
+static void remark_pauses(struct gt_result *result, const struct gt_trace *trace,
+                          const char *columns)
+{
+	int64_t sum_ns = 0;
+
+	gt_array_each(const struct gt_pause, pause, &trace->pauses)
+		sum_ns += pause->end_ns - pause->start_ns;
+	if (trace->pauses.count == 1)
+		gt_result_remark_on(result, columns,
+		                    "Recording was paused once, for %s. That time is neither busy "
+		                    "nor idle: nobody knows what ran in it.",
+		                    gt_figure_ns(sum_ns).text);
+	else if (trace->pauses.count > 1)
+		gt_result_remark_on(result, columns,
+		                    "Recording was paused %s times, %s in all. That time is "
+		                    "neither busy nor idle: nobody knows what ran in it.",
+		                    gt_grouped(trace->pauses.count).text,
+		                    gt_figure_ns(sum_ns).text);
+}
+
 void gt_remark_not_measured(struct gt_result *result, const struct gt_trace *trace,
                             const char *columns)
 {
@@ -222,4 +243,5 @@ void gt_remark_not_measured(struct gt_result *result, const struct gt_trace *tra
 			"to be captured, %s in all. That time is neither busy nor idle: it is in "
 			"no window.",
 			gt_grouped(launches).text, gt_figure_ns(held_ns(trace)).text);
+	remark_pauses(result, trace, columns);
 }

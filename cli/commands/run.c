@@ -58,6 +58,25 @@ static const struct gt_option options[] = {
 		"makes the recording small"),
 	OPT_COUNT("graph-sample", 0, struct gt_run_args, graph_sample, "N",
                   "With --graphs sampled: N in place of 20, 1 to 1000000"),
+	OPT_FLAG("start-paused", 0, struct gt_run_args, start_paused,
+                 "Record no launches, API calls and NVTX until gputrace start, from another terminal, "
+                 "says so"),
+	OPT_DURATION("delay", 0, struct gt_run_args, delay_ns, "TIME", 1000000, 31536000000000000,
+                     "Begin to record so long after the program was started, 1ms or more"),
+	OPT_TEXT(
+		"start-at", 0, struct gt_run_args, start_at, "WHEN",
+		"Begin to record at this moment, so that the ranks of a job on several machines begin "
+		"together: 2026-11-29T10:00:00, the same with Z for UTC, or @ and the seconds since "
+		"1970"),
+	OPT_DURATION("duration", 0, struct gt_run_args, duration_ns, "TIME", 1000000,
+                     31536000000000000, "Record for so long; the program runs on"),
+	OPT_FLAG("profiler-api", 0, struct gt_run_args, profiler_api,
+                 "Record from cudaProfilerStart to cudaProfilerStop, any number of times"),
+	OPT_TEXT("record-range", 0, struct gt_run_args, record_range, "NAME",
+                 "Record while a range of NVTX of this name is open on any thread of the process"),
+	OPT_TEXT("occurrences", 0, struct gt_run_args, occurrences, "FIRST:COUNT",
+                 "With --record-range: COUNT occurrences of the range, from the FIRST on, in each "
+                 "process; default all"),
 	OPT_FLAG("no-nvtx", 0, struct gt_run_args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_TEXT("nvtx-domains", 0, struct gt_run_args, nvtx_domains, "NAMES",

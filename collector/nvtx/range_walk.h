@@ -69,6 +69,8 @@ struct gt_range_walk {
 	gt_array(gt_id) top_rows;
 	uint32_t life; /* of the thread at hand: its id may be another thread's later */
 	gt_id last;    /* that is open on it and began last */
+	const struct gt_pause *pause; /* of the process, that the thread comes to next; NULL: none */
+	bool was_paused;              /* it has come through one */
 	uint64_t torn;
 	uint64_t unopened;
 	uint64_t work_left_ns; /* of GT_MOST_WORK_NS */

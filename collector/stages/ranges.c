@@ -10,6 +10,7 @@
 #include "collector/nvtx/range_walk.h"
 #include "collector/stage.h"
 #include "format/ranges.h"
+#include "model/work/pauses.h"
 
 /*
  * Ranges and marks of NVTX from what a thread pushed and popped, started, ended and marked. Each
@@ -188,7 +189,7 @@ static void pop(struct gt_range_walk *walk, const struct gt_record_range_end *en
 		*top = walk->links[row].below;
 		finish(walk, row, end);
 		close_range(walk, row);
-	} else if (end->level == GT_LEVEL_UNKNOWN) {
+	} else if (end->level == GT_LEVEL_UNKNOWN || walk->was_paused) {
 		walk->unopened++;
 	} else {
 		walk->torn++; /* its push is lost */
@@ -263,12 +264,52 @@ static void begin_thread(struct gt_range_walk *walk, gt_id thread)
 	}
 	walk->last = GT_NONE;
 	walk->life++;
+	walk->was_paused = false;
+	walk->pause = gt_pause_next(walk->trace, walk->capture->process, INT64_MIN);
+}
+
+/*
+ * A range that was open when recording was paused may have ended before it went on, and other
+ * ranges may be open at their levels: nothing is known to be open any more.
+ */
+static void pass_pauses(struct gt_range_walk *walk, gt_time until_ns)
+{
+	while (walk->pause && walk->pause->start_ns < until_ns) {
+		place_deeds(walk, walk->pause->start_ns);
+		walk->last = GT_NONE;
+		walk->life++;
+		walk->was_paused = true;
+		walk->pause =
+			gt_pause_next(walk->trace, walk->pause->process, walk->pause->start_ns + 1);
+	}
+}
+
+/* Then it is known to have been open until then. */
+static void end_with_pauses(struct gt_range_walk *walk)
+{
+	for (size_t i = 0; i < walk->capture->raw_range_begins.count; i++) {
+		struct gt_range *range;
+		const struct gt_pause *pause;
+
+		if (walk->capture->raw_range_begins.rows[i].kind == GT_RANGE_STEP_MARK ||
+		    walk->capture->raw_range_begins.rows[i].kind == GT_RANGE_STEP_LATER_MARK)
+			continue;
+		range = &walk->trace->ranges.rows[walk->rows[i]];
+		if (!(range->flags & GT_UNFINISHED))
+			continue;
+		pause = gt_pause_next(walk->trace, walk->capture->process, range->start_ns);
+		if (pause) {
+			range->end_ns = pause->start_ns;
+			range->flags |= GT_INTERRUPTED;
+		}
+	}
 }
 
 static void walk_thread(struct gt_range_walk *walk, const struct step *steps, size_t count)
 {
 	begin_thread(walk, steps[0].thread);
 	for (size_t i = 0; i < count; i++) {
+		pass_pauses(walk, steps[i].time_ns);
 		place_deeds(walk, steps[i].time_ns);
 		/* Each thread counts from 1: this one has the id of one that is gone. */
 		if (i > 0 && steps[i].order <= steps[i - 1].order) {
@@ -280,6 +321,7 @@ static void walk_thread(struct gt_range_walk *walk, const struct step *steps, si
 		else
 			begin_step(walk, &steps[i]);
 	}
+	pass_pauses(walk, INT64_MAX);
 	place_deeds(walk, INT64_MAX);
 }
 
@@ -347,6 +389,8 @@ static void walk_capture(struct gt_range_walk *walk)
 		walk_thread(walk, steps + first, next - first);
 		first = next;
 	}
+	if (walk->trace->pauses.count > 0)
+		end_with_pauses(walk);
 	add_ledger(walk);
 	free(steps);
 }

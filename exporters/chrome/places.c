@@ -231,7 +231,7 @@ void gt_places_fit(struct gt_places *places, const struct gt_api_call *call, gt_
 		depth = 0;
 	}
 	open->ends_ns.count = depth;
-	if (call->flags & GT_UNFINISHED)
+	if (call->flags & GT_UNFINISHED && !(call->flags & GT_INTERRUPTED))
 		return;
 	*end_ns = end_after(call, *start_ns);
 	if (depth > 0 && *end_ns > open->ends_ns.rows[depth - 1])

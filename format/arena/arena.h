@@ -124,6 +124,9 @@ struct gt_arena_header {
 	_Atomic uint32_t strings_kept; /* at the heap's begin: they stay when it is used again */
 	_Atomic uint32_t heap_kept;
 	_Atomic uint32_t strings_dropped; /* ids that came next and are in the capture alone */
+	_Atomic uint64_t followed;        /* the last order (format/control/control.h), 0: none */
+	_Atomic uint32_t paused;          /* 1: recording is */
+	uint32_t unused;
 	struct gt_graph_samples graph_samples;
 	_Atomic uint64_t ledger[GT_LEDGER_COUNT];
 	uint64_t written[GT_RECORD_KIND_COUNT]; /* records in the capture, by kind: the writer's */

@@ -16,21 +16,25 @@ static __thread struct {
 static void add_open(struct gt_nvtx_watch *watch)
 {
 	uint64_t open = atomic_load_explicit(&watch->open, memory_order_relaxed);
+	/* Pairs with the release in gt_nvtx_watch_tell. */
+	gt_nvtx_tell *began = atomic_load_explicit(&watch->began, memory_order_acquire);
 	uint64_t more;
+	bool first;
 
 	do {
-		const bool first = (uint32_t)open == 0;
-
+		first = (uint32_t)open == 0;
 		more = open + 1 + (first ? (uint64_t)1 << OCCURRENCE_SHIFT : 0);
 	} while (!atomic_compare_exchange_weak_explicit(
 		&watch->open, &open, more, memory_order_acq_rel, memory_order_relaxed));
+	if (first && began)
+		began(watch->context, (uint32_t)(more >> OCCURRENCE_SHIFT));
 }
 
 static void end_open(struct gt_nvtx_watch *watch)
 {
 	const uint64_t open = atomic_fetch_sub_explicit(&watch->open, 1, memory_order_acq_rel);
 	/* Pairs with the release in gt_nvtx_watch_tell. */
-	void (*ended)(void *, uint32_t) = atomic_load_explicit(&watch->ended, memory_order_acquire);
+	gt_nvtx_tell *ended = atomic_load_explicit(&watch->ended, memory_order_acquire);
 
 	if ((uint32_t)open == 1 && ended)
 		ended(watch->context, (uint32_t)(open >> OCCURRENCE_SHIFT));
@@ -145,10 +149,12 @@ uint32_t gt_nvtx_watch_occurrence(struct gt_nvtx_watch *watch)
 	return (uint32_t)open ? (uint32_t)(open >> OCCURRENCE_SHIFT) : 0;
 }
 
-void gt_nvtx_watch_tell(struct gt_nvtx_watch *watch,
-                        void (*ended)(void *context, uint32_t occurrence), void *context)
+void gt_nvtx_watch_tell(struct gt_nvtx_watch *watch, gt_nvtx_tell *began, gt_nvtx_tell *ended,
+                        void *context)
 {
 	watch->context = context;
+	/* Pairs with the acquire in add_open. */
+	atomic_store_explicit(&watch->began, began, memory_order_release);
 	/* Pairs with the acquire in end_open. */
 	atomic_store_explicit(&watch->ended, ended, memory_order_release);
 }

@@ -19,13 +19,18 @@ enum {
 	GT_WATCH_STARTED = 64, /* started ranges of the name that are open at once */
 };
 
+typedef void gt_nvtx_tell(void *context, uint32_t occurrence);
+
 struct gt_nvtx_watch {
 	char name[GT_WATCH_NAME_BYTES];
 	uint32_t size;
 	_Atomic uint64_t open; /* ranges of the name; upper half: how often one was the first */
-	/* Once the last has ended, on the thread that ended it; occurrence: as below. NULL: nobody.
+	/*
+	 * Before the first of an occurrence is recorded, and once the last has ended, on the thread
+	 * that began or ended it; occurrence: as below. NULL: nobody.
 	 */
-	void (*_Atomic ended)(void *context, uint32_t occurrence);
+	gt_nvtx_tell *_Atomic began;
+	gt_nvtx_tell *_Atomic ended;
 	void *context;
 	_Atomic uint32_t strings[GT_WATCH_STRINGS];
 	_Atomic uint64_t started[GT_WATCH_STARTED]; /* ids */
@@ -63,8 +68,8 @@ bool gt_nvtx_watch_is_open(struct gt_nvtx_watch *watch);
  */
 uint32_t gt_nvtx_watch_occurrence(struct gt_nvtx_watch *watch);
 
-/* ended is to be called from now on. */
-void gt_nvtx_watch_tell(struct gt_nvtx_watch *watch,
-                        void (*ended)(void *context, uint32_t occurrence), void *context);
+/* These are to be called from now on; began may be NULL. */
+void gt_nvtx_watch_tell(struct gt_nvtx_watch *watch, gt_nvtx_tell *began, gt_nvtx_tell *ended,
+                        void *context);
 
 #endif

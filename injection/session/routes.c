@@ -107,27 +107,27 @@ void gt_router_name(struct gt_router *router, CUpti_CallbackDomain domain, CUpti
 	router->wants[domain][id].callee.name = name;
 }
 
-static void enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes,
+static void enable(struct gt_router *router, const struct gt_cupti *cupti, uint32_t routes,
                    CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
 	const uint32_t sources = router->wants[domain][id].routes;
+	const uint32_t hearing = sources & routes;
 
-	if (sources == 0 ||
-	    cupti->cuptiEnableCallback(yes, router->subscriber, domain, id) != CUPTI_SUCCESS ||
-	    !yes)
+	if (sources == 0 || cupti->cuptiEnableCallback(hearing != 0, router->subscriber, domain,
+	                                               id) != CUPTI_SUCCESS)
 		return;
 	for (uint32_t i = 0; i < router->count; i++)
 		router->routes[i].enabled =
-			(uint16_t)(router->routes[i].enabled + has_source(sources, i));
+			(uint16_t)(router->routes[i].enabled + has_source(hearing, i));
 }
 
-void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes)
+void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, uint32_t routes)
 {
 	for (uint32_t i = 0; i < router->count; i++)
 		router->routes[i].enabled = 0;
 	for (uint32_t domain = 0; domain < CUPTI_CB_DOMAIN_SIZE; domain++)
 		for (uint32_t id = 0; id < GT_ROUTER_IDS; id++)
-			enable(router, cupti, yes, (CUpti_CallbackDomain)domain, id);
+			enable(router, cupti, routes, (CUpti_CallbackDomain)domain, id);
 }
 
 void gt_router_activate(struct gt_router *router, uint32_t routes)
@@ -137,6 +137,16 @@ void gt_router_activate(struct gt_router *router, uint32_t routes)
 
 	/* Pairs with the acquire in on_callback. */
 	atomic_store_explicit(&router->active, times << GT_ROUTER_TIMES_SHIFT | routes,
+	                      memory_order_release);
+}
+
+void gt_router_keep(struct gt_router *router, uint32_t routes)
+{
+	const uint64_t before = atomic_load_explicit(&router->active, memory_order_relaxed);
+	const uint64_t times = before >> GT_ROUTER_TIMES_SHIFT;
+
+	atomic_store_explicit(&router->active,
+	                      times << GT_ROUTER_TIMES_SHIFT | ((uint32_t)before & routes),
 	                      memory_order_release);
 }
 

@@ -33,11 +33,14 @@ void gt_router_want(struct gt_router *router, struct gt_route *route, CUpti_Call
 void gt_router_name(struct gt_router *router, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                     uint32_t name);
 
-/* Asks CUPTI for every callback that somebody wants, or for none. One thread at a time. */
-void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, bool yes);
+/* Asks CUPTI for the callbacks that these routes want and for no other. One thread at a time. */
+void gt_router_enable(struct gt_router *router, const struct gt_cupti *cupti, uint32_t routes);
 
 /* From now on the sources of these routes hear what they want; with 0 nobody hears anything. */
 void gt_router_activate(struct gt_router *router, uint32_t routes);
+
+/* From now on these alone hear what they heard before: also the return of a call they are in. */
+void gt_router_keep(struct gt_router *router, uint32_t routes);
 
 /* How often anybody began to hear: gt_own.times of a thread that was heard since the last time. */
 uint32_t gt_router_times(const struct gt_router *router);

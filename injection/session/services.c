@@ -162,6 +162,16 @@ bool gt_is_reading_asked(struct gt_session *session)
 	       atomic_exchange_explicit(&session->reading_asked, false, memory_order_acquire);
 }
 
+#define ASK_LIMIT_NS 1000000000u
+
+void gt_ask_recording(struct gt_session *session, bool records, enum gt_control_cause cause)
+{
+	if (records)
+		(void)gt_session_arm(session, cause, ASK_LIMIT_NS);
+	else
+		(void)gt_session_disarm(session, cause, ASK_LIMIT_NS);
+}
+
 bool gt_is_recording(const struct gt_session *session)
 {
 	return gt_session_is(session, GT_SESSION_RECORDING);

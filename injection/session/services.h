@@ -9,6 +9,7 @@
 #include <cupti.h>
 
 #include "format/arena/arena.h"
+#include "format/control/control.h"
 #include "format/settings.h"
 #include "injection/process/now.h"
 #include "injection/session/emit.h"
@@ -217,5 +218,11 @@ bool gt_is_recorded(const struct gt_session *session);
 
 /* Whether what happens now is wanted: not while recording is off, nor after the exit has begun. */
 bool gt_is_recording(const struct gt_session *session);
+
+/*
+ * On a thread of the program, for what the program or its options ask for: recording begins, or is
+ * paused. It is so when this returns, but where our threads do not come to it within a second.
+ */
+void gt_ask_recording(struct gt_session *session, bool records, enum gt_control_cause cause);
 
 #endif

@@ -200,15 +200,38 @@ static void prepare(struct gt_session *session)
 	if (!gt_emit_init(session))
 		gt_note(session, "threads",
 		        "no API call is recorded: the program uses up all thread keys");
-	atomic_store_explicit(&session->wanted, GT_SESSION_RECORDING, memory_order_relaxed);
+}
+
+static void begin_pause(struct gt_session *session, uint32_t cause)
+{
+	session->pause.began = gt_stamp();
+	session->pause.cause = cause;
+	session->pause.is_told = false;
+}
+
+/* The phase to begin with: all is recorded, or what goes on in a pause. */
+static enum gt_session_phase first_phase(struct gt_session *session)
+{
+	const struct gt_order order =
+		gt_control_begin(&session->control, session->output.roll.roll, &session->settings);
+	const enum gt_session_phase phase = order.records ? GT_SESSION_RECORDING : GT_SESSION_READY;
+
+	atomic_store_explicit(&session->wanted, phase, memory_order_relaxed);
+	session->pauses = !order.records;
+	atomic_store_explicit(&session->arena.header->paused, !order.records, memory_order_relaxed);
+	if (!order.records)
+		begin_pause(session, order.cause);
+	return phase;
 }
 
 static bool start_recording(struct gt_session *session, uint64_t began_ns)
 {
+	const enum gt_session_phase phase = first_phase(session);
+
 	prepare(session);
 	set_phase(session, GT_SESSION_STARTING);
 	gt_sources_start_alone(session);
-	(void)gt_sources_arm(session);
+	(void)gt_sources_arm(session, phase == GT_SESSION_READY);
 	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
 	gt_arena_keep_strings(&session->arena);
 	gt_drain_header(session->drain);
@@ -218,10 +241,10 @@ static bool start_recording(struct gt_session *session, uint64_t began_ns)
 	if (gt_writer_thread_start(session) != 0) {
 		set_starter(session, true);
 		set_phase(session, GT_SESSION_OFF);
-		gt_sources_disarm(session);
+		gt_sources_disarm(session, true);
 		return false;
 	}
-	(void)change_phase(session, GT_SESSION_STARTING, GT_SESSION_RECORDING);
+	(void)change_phase(session, GT_SESSION_STARTING, phase);
 	return true;
 }
 
@@ -319,8 +342,9 @@ static void start_cuda(struct gt_session *session)
 	}
 	gt_sources_start(session);
 	gt_forks_keep_router(session);
-	if (gt_session_is(session, GT_SESSION_RECORDING))
-		hear(session, gt_sources_arm(session));
+	if (gt_session_is(session, GT_SESSION_RECORDING) ||
+	    gt_session_is(session, GT_SESSION_READY))
+		hear(session, gt_sources_arm(session, gt_session_is(session, GT_SESSION_READY)));
 	say_where(session);
 	gt_count(session, GT_LEDGER_arming_ns, gt_now() - began_ns);
 	gt_arena_keep_strings(&session->arena);
@@ -366,8 +390,37 @@ static void follow_to_ready(struct gt_session *session)
 {
 	if (!change_phase(session, GT_SESSION_RECORDING, GT_SESSION_READY))
 		return;
-	gt_router_activate(&session->router, 0);
-	gt_sources_disarm(session);
+	begin_pause(session, atomic_load_explicit(&session->cause, memory_order_relaxed));
+	gt_router_keep(&session->router, gt_sources_that_go_on(session));
+	gt_sources_disarm(session, false);
+}
+
+/* Twice of each pause: when it has begun, with an end of 0, and when it ends. */
+static void write_pause(struct gt_session *session, uint64_t end, uint32_t resumed_by)
+{
+	struct gt_record_pause *record = gt_emit_begin(session, GT_RECORD_pause, sizeof(*record));
+
+	if (!record)
+		return;
+	*record = (struct gt_record_pause){
+		.start_ns = session->pause.began,
+		.end_ns = end,
+		.paused_by = session->pause.cause,
+		.resumed_by = resumed_by,
+	};
+	gt_emit_commit();
+}
+
+static void end_pause(struct gt_session *session, uint32_t cause)
+{
+	if (session->pause.began)
+		write_pause(session, gt_stamp(), cause);
+	session->pause.began = 0;
+}
+
+void gt_session_end_pause(struct gt_session *session)
+{
+	end_pause(session, GT_CAUSE_END);
 }
 
 static void follow_to_recording(struct gt_session *session)
@@ -378,12 +431,14 @@ static void follow_to_recording(struct gt_session *session)
 		(void)gt_sources_pause(session, gt_router_times(&session->router));
 		return;
 	}
-	routes = gt_sources_arm(session);
-	if (change_phase(session, GT_SESSION_READY, GT_SESSION_RECORDING))
-		hear(session, routes);
+	routes = gt_sources_arm(session, false);
+	if (!change_phase(session, GT_SESSION_READY, GT_SESSION_RECORDING))
+		return;
+	hear(session, routes);
+	end_pause(session, atomic_load_explicit(&session->cause, memory_order_relaxed));
 }
 
-void gt_session_follow(struct gt_session *session)
+static void follow(struct gt_session *session)
 {
 	const uint32_t wanted = atomic_load_explicit(&session->wanted, memory_order_relaxed);
 
@@ -402,14 +457,55 @@ void gt_session_follow(struct gt_session *session)
 	sem_post(&session->followed);
 }
 
+static void want(struct gt_session *session, enum gt_session_phase wanted,
+                 enum gt_control_cause cause)
+{
+	atomic_store_explicit(&session->cause, cause, memory_order_relaxed);
+	atomic_store_explicit(&session->wanted, wanted, memory_order_relaxed);
+}
+
+static void take_orders(struct gt_session *session)
+{
+	struct gt_order order;
+
+	while ((order = gt_control_next(&session->control)).is_one)
+		want(session, order.records ? GT_SESSION_RECORDING : GT_SESSION_READY, order.cause);
+}
+
+/* For who gave an order: gt_control_each. */
+static void tell_followed(struct gt_session *session)
+{
+	const bool is_paused = gt_session_is(session, GT_SESSION_READY);
+	struct gt_arena_header *header = session->arena.header;
+
+	if (is_paused !=
+	    (atomic_load_explicit(&session->wanted, memory_order_relaxed) == GT_SESSION_READY))
+		return;
+	atomic_store_explicit(&header->paused, is_paused, memory_order_relaxed);
+	/* Pairs with the acquire in read_arena of format/control/control.c. */
+	atomic_store_explicit(&header->followed, session->control.followed, memory_order_release);
+}
+
+void gt_session_follow(struct gt_session *session)
+{
+	take_orders(session);
+	follow(session);
+	if (session->pause.began && !session->pause.is_told) {
+		session->pause.is_told = true;
+		write_pause(session, 0, GT_CAUSE_UNKNOWN);
+	}
+	tell_followed(session);
+}
+
 /* Asks the writer thread for a phase. */
-static bool ask_for(struct gt_session *session, enum gt_session_phase wanted, uint64_t limit_ns)
+static bool ask_for(struct gt_session *session, enum gt_session_phase wanted,
+                    enum gt_control_cause cause, uint64_t limit_ns)
 {
 	if (!gt_session_is_running(session))
 		return false;
 	while (sem_trywait(&session->followed) == 0)
 		; /* of an earlier call that did not wait long enough */
-	atomic_store_explicit(&session->wanted, wanted, memory_order_relaxed);
+	want(session, wanted, cause);
 	if (gt_session_is(session, wanted))
 		return true;
 	sem_post(&session->writer_thread.work);
@@ -417,14 +513,14 @@ static bool ask_for(struct gt_session *session, enum gt_session_phase wanted, ui
 	return gt_session_is(session, wanted);
 }
 
-bool gt_session_arm(struct gt_session *session, uint64_t limit_ns)
+bool gt_session_arm(struct gt_session *session, enum gt_control_cause cause, uint64_t limit_ns)
 {
-	return ask_for(session, GT_SESSION_RECORDING, limit_ns);
+	return ask_for(session, GT_SESSION_RECORDING, cause, limit_ns);
 }
 
-bool gt_session_disarm(struct gt_session *session, uint64_t limit_ns)
+bool gt_session_disarm(struct gt_session *session, enum gt_control_cause cause, uint64_t limit_ns)
 {
-	return ask_for(session, GT_SESSION_READY, limit_ns);
+	return ask_for(session, GT_SESSION_READY, cause, limit_ns);
 }
 
 /* True when CUPTI still has buffers of ours: what is in them can only be salvaged. */

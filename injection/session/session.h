@@ -12,6 +12,7 @@
 #include "format/file/writer.h"
 #include "format/settings.h"
 #include "injection/cupti/cupti.h"
+#include "injection/output/control.h"
 #include "injection/output/interner.h"
 #include "injection/output/output.h"
 #include "injection/session/cost.h"
@@ -93,6 +94,15 @@ struct gt_session {
 	size_t memory_bytes;
 
 	struct gt_output output;
+
+	/* Orders from outside, and the pause that began last: the writer thread's, likewise. */
+	struct gt_control control;
+	_Atomic uint32_t cause; /* enum gt_control_cause: who wants what is wanted */
+	struct {
+		uint64_t began; /* gt_stamp; 0: recording is not paused */
+		uint32_t cause;
+		bool is_told; /* there is a record of its begin */
+	} pause;
 
 	_Atomic bool closed; /* the recording is complete: no slot for records is lent any more */
 	_Atomic bool cuda_starts; /* or has started, or has failed to */
@@ -190,14 +200,17 @@ void gt_session_start_cuda(struct gt_session *session);
 void gt_session_start(struct gt_session *session, char *const *environment);
 
 /*
- * From any thread but ours: records from now on, or records nothing and costs the program next to
- * nothing. True when that is so within limit_ns.
+ * From any thread but ours: records from now on, or pauses: then sources that go on alone record,
+ * and it costs the program next to nothing. True when that is so within limit_ns.
  */
-bool gt_session_arm(struct gt_session *session, uint64_t limit_ns);
-bool gt_session_disarm(struct gt_session *session, uint64_t limit_ns);
+bool gt_session_arm(struct gt_session *session, enum gt_control_cause cause, uint64_t limit_ns);
+bool gt_session_disarm(struct gt_session *session, enum gt_control_cause cause, uint64_t limit_ns);
 
-/* Writer thread: does what was asked for by the two. */
+/* Writer thread: does what was asked for by the two, and by orders from outside. */
 void gt_session_follow(struct gt_session *session);
+
+/* Writer thread, at the end: a pause ends with the program. */
+void gt_session_end_pause(struct gt_session *session);
 
 /* Ends it, from an exit handler: fetches what CUPTI has, writes all, removes the arena. */
 void gt_session_stop(struct gt_session *session);

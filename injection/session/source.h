@@ -54,6 +54,12 @@ struct gt_source {
 	 */
 	bool (*pause)(struct gt_session *session, void *state, uint32_t times);
 
+	/*
+	 * While recording is paused it goes on: what it hears is rare, and what is recorded later
+	 * is not understood without.
+	 */
+	bool goes_on;
+
 	/* It needs no CUPTI: it starts with the session, maybe long before CUDA. */
 	bool alone;
 

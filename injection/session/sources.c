@@ -213,13 +213,28 @@ static uint32_t route_of(struct gt_session *session, struct gt_member *member)
 	return 0;
 }
 
-uint32_t gt_sources_arm(struct gt_session *session)
+/* The routes of sources that record. */
+static uint32_t routes_that_record(const struct gt_session *session)
+{
+	uint32_t routes = 0;
+
+	for (uint32_t i = 0; i < session->sources.count; i++) {
+		const struct gt_member *member = &session->sources.members[i];
+
+		if (member->phase == GT_SOURCE_RECORDING && member->route)
+			routes |= gt_route_bit(&session->router, member->route);
+	}
+	return routes;
+}
+
+uint32_t gt_sources_arm(struct gt_session *session, bool paused)
 {
 	uint32_t routes = 0;
 
 	for (uint32_t i = 0; i < session->sources.count; i++)
-		arm(session, &session->sources.members[i]);
-	gt_router_enable(&session->router, &session->cupti, true);
+		if (!paused || session->sources.members[i].source->goes_on)
+			arm(session, &session->sources.members[i]);
+	gt_router_enable(&session->router, &session->cupti, routes_that_record(session));
 	for (uint32_t i = 0; i < session->sources.count; i++)
 		routes |= route_of(session, &session->sources.members[i]);
 	return routes;
@@ -238,11 +253,26 @@ bool gt_sources_pause(struct gt_session *session, uint32_t times)
 	return all;
 }
 
-void gt_sources_disarm(struct gt_session *session)
+uint32_t gt_sources_that_go_on(const struct gt_session *session)
 {
-	gt_router_enable(&session->router, &session->cupti, false);
+	uint32_t routes = 0;
+
+	for (uint32_t i = 0; i < session->sources.count; i++) {
+		const struct gt_member *member = &session->sources.members[i];
+
+		if (member->route && member->source->goes_on)
+			routes |= gt_route_bit(&session->router, member->route);
+	}
+	return routes;
+}
+
+void gt_sources_disarm(struct gt_session *session, bool all)
+{
+	gt_router_enable(&session->router, &session->cupti,
+	                 all ? 0 : gt_sources_that_go_on(session));
 	for (uint32_t i = session->sources.count; i-- > 0;)
-		disarm(session, &session->sources.members[i]);
+		if (all || !session->sources.members[i].source->goes_on)
+			disarm(session, &session->sources.members[i]);
 }
 
 static void tick(struct gt_session *session, struct gt_member *member)
@@ -357,7 +387,8 @@ void gt_sources_start_threads(struct gt_session *session)
 bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns)
 {
 	for (;;) {
-		const bool paused = gt_session_is(waiter->session, GT_SESSION_READY);
+		const bool paused = gt_session_is(waiter->session, GT_SESSION_READY) &&
+		                    !waiter->source->goes_on;
 
 		if (gt_session_is_ending(waiter->session))
 			return false;
@@ -365,7 +396,8 @@ bool gt_wait_next(struct gt_waiter *waiter, uint64_t interval_ns)
 		if (gt_wait(&waiter->wake, paused ? FOR_EVER_NS : interval_ns) &&
 		    !atomic_load_explicit(&waiter->session->reading_asked, memory_order_relaxed))
 			continue;
-		if (gt_session_is(waiter->session, GT_SESSION_RECORDING))
+		if (gt_session_is(waiter->session, GT_SESSION_RECORDING) ||
+		    (gt_session_is(waiter->session, GT_SESSION_READY) && waiter->source->goes_on))
 			return true;
 	}
 }

@@ -65,12 +65,20 @@ void gt_sources_start_alone(struct gt_session *session);
 /* Likewise all that have not been started yet; CUPTI is there. */
 void gt_sources_start(struct gt_session *session);
 
-/* Arms what is ready; returns the routes that hear callbacks from now on. */
-uint32_t gt_sources_arm(struct gt_session *session);
+/*
+ * Arms what is ready, while recording is paused what goes on then; returns the routes that hear
+ * callbacks from now on.
+ */
+uint32_t gt_sources_arm(struct gt_session *session, bool paused);
 
 /* Whether they can be disarmed now, with GT_PAUSED; else they go on. */
 bool gt_sources_pause(struct gt_session *session, uint32_t times);
-void gt_sources_disarm(struct gt_session *session);
+
+/* Without all: not those that go on while recording is paused. */
+void gt_sources_disarm(struct gt_session *session, bool all);
+
+/* The routes of those. */
+uint32_t gt_sources_that_go_on(const struct gt_session *session);
 
 /* Writer thread: what is due. Returns when the next is, on the clock of gt_now; UINT64_MAX: never. */
 uint64_t gt_sources_tick(struct gt_session *session);

@@ -179,6 +179,18 @@ static uint64_t until(uint64_t due_ns)
 	return due_ns > now ? due_ns - now : 0;
 }
 
+/* Until there is work, a source is due, or an order was given. */
+static void wait_for_work(struct gt_session *session, uint64_t most_ns)
+{
+	const struct gt_control *control = &session->control;
+	const uint64_t end_ns = gt_now() + most_ns;
+	uint64_t left_ns = most_ns;
+
+	while (!gt_wait(&session->writer_thread.work, gt_control_wait_ns(control, left_ns)) &&
+	       !gt_control_has_order(control) && (left_ns = until(end_ns)) > 0)
+		;
+}
+
 /* At first it does not wait long, so that names are kept if the program dies young. */
 static void work(struct gt_session *session)
 {
@@ -188,7 +200,7 @@ static void work(struct gt_session *session)
 	uint64_t due_ns = 0;
 
 	while (gt_session_is_running(session)) {
-		(void)gt_wait(&session->writer_thread.work, least(wait_ns, until(due_ns)));
+		wait_for_work(session, least(wait_ns, until(due_ns)));
 		if (gt_session_cuda_is_up(session))
 			wait_ns = least(wait_ns * 2, interval_ns);
 		pthread_mutex_lock(&session->turn);
@@ -249,6 +261,7 @@ static void finish(struct gt_session *session)
 	if (gt_session_cuda_is_up(session))
 		gt_sources_cuda_up(session);
 	gt_sources_stop(session);
+	gt_session_end_pause(session);
 	drain_all(session);
 	take_records(session);
 	gt_notes_write(session);

@@ -174,7 +174,7 @@ void gt_choose_occurrence_start(struct gt_session *session, struct gt_sequence *
 	sequences->thread.capture->segments.wanted = true;
 	gt_want_known(session, gt_step_call_is_known);
 	gt_want_nested(session);
-	gt_nvtx_watch_tell(&gt_nvtx.watch, end_occurrence, sequences);
+	gt_nvtx_watch_tell(&gt_nvtx.watch, NULL, end_occurrence, sequences);
 }
 
 void gt_choose_occurrence_pause(struct gt_session *session, struct gt_sequence *sequences)

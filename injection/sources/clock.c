@@ -84,6 +84,7 @@ static uint64_t tick(struct gt_session *session, void *state)
 
 const struct gt_source gt_source_clock = {
 	.name = "clock",
+	.goes_on = true,
 	.state_size = sizeof(struct clock),
 	.alone = true,
 	.start = start,

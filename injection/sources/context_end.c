@@ -114,6 +114,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 const struct gt_source gt_source_context_end = {
 	.name = "context_end",
+	.goes_on = true,
 	.state_size = sizeof(struct context_end),
 	.start = start,
 	.hears = {.enter = enter, .leave = leave},

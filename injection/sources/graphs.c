@@ -103,7 +103,9 @@ static void write_launch(struct gt_session *session, struct gt_call call,
                          const struct gt_graph_facts *facts)
 {
 	struct gt_record_graph_launch *record =
-		gt_emit_begin(session, GT_RECORD_graph_launch, sizeof(*record));
+		gt_is_recording(session)
+			? gt_emit_begin(session, GT_RECORD_graph_launch, sizeof(*record))
+			: NULL;
 
 	if (!record)
 		return;
@@ -391,6 +393,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 const struct gt_source gt_source_graphs = {
 	.name = "graphs",
+	.goes_on = true,
 	.state_size = sizeof(struct graphs),
 	.start = start,
 	.hears = {.enter = enter, .leave = leave, .event = event},

@@ -201,6 +201,7 @@ static uint64_t tick(struct gt_session *session, void *state)
 
 const struct gt_source gt_source_memory = {
 	.name = "memory",
+	.goes_on = true,
 	.state_size = sizeof(struct memory),
 	.start = start,
 	.cuda_up = cuda_up,

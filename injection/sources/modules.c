@@ -334,6 +334,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 
 const struct gt_source gt_source_modules = {
 	.name = "modules",
+	.goes_on = true,
 	.state_size = sizeof(struct modules),
 	.start = start,
 	.hears = {.enter = enter, .leave = leave, .event = event},

@@ -36,6 +36,7 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 
 const struct gt_source gt_source_pools = {
 	.name = "pools",
+	.goes_on = true,
 	.alone = true,
 	.start = start,
 	.run = run,

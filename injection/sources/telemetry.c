@@ -342,6 +342,7 @@ static void run(struct gt_session *session, void *state, struct gt_waiter *waite
 
 const struct gt_source gt_source_telemetry = {
 	.name = "telemetry",
+	.goes_on = true,
 	.state_size = sizeof(struct telemetry),
 	.start = start,
 	.run = run,

@@ -51,7 +51,7 @@ enum gt_path_kind {
 	GT_PATH_OF_RETURN, /* from the end of work to the return of the call that waited for it */
 	GT_PATH_OF_WAIT,   /* calls that wait, where it is not known for what */
 	GT_PATH_OF_DELAY,  /* work that could have begun as far as is known, and did not */
-	GT_PATH_OF_HELD,   /* gputrace held the program up for a launch: it is not measured */
+	GT_PATH_OF_HELD,   /* gputrace held the program up, or recording was paused: not measured */
 	GT_PATH_KINDS,
 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/path/path.h"
 
+#include "model/work/pauses.h"
+
 const char *gt_path_kind_name(enum gt_path_kind kind)
 {
 	static const char *const names[GT_PATH_KINDS] = {
@@ -40,6 +42,39 @@ static bool is_held_up(const struct gt_path *path, const struct gt_path_member *
 	       (is_launch && call < path->trace->api_calls.count && gt_path_is_held_up(path, call));
 }
 
+/*
+ * The program may have done anything while recording was paused in its process, the last part
+ * first. Returns how far the stretch goes before all that.
+ */
+static gt_time tell_pauses(struct walk *walk, struct gt_path_member member)
+{
+	const struct gt_trace *trace = walk->path->trace;
+	const gt_id process =
+		trace->pauses.count > 0 ? gt_path_process(walk->path, member.item) : GT_NONE;
+	const gt_time start_ns = member.start_ns;
+	gt_time left_ns = member.end_ns;
+
+	for (size_t i = gt_pauses_before(trace, left_ns); i > 0 && left_ns > start_ns; i--) {
+		const struct gt_pause *pause = &trace->pauses.rows[i - 1];
+		struct gt_path_member held = member;
+
+		if (pause->process != process)
+			continue;
+		if (pause->end_ns <= start_ns)
+			break;
+		member.start_ns = pause->end_ns;
+		member.end_ns = left_ns;
+		if (member.end_ns > member.start_ns)
+			walk->see(walk->context, &member);
+		held.kind = GT_PATH_OF_HELD;
+		held.start_ns = pause->start_ns > start_ns ? pause->start_ns : start_ns;
+		held.end_ns = pause->end_ns < left_ns ? pause->end_ns : left_ns;
+		walk->see(walk->context, &held);
+		left_ns = held.start_ns;
+	}
+	return left_ns;
+}
+
 /* From a moment to what was told last. */
 static void tell(struct walk *walk, gt_time start_ns, struct gt_path_member member)
 {
@@ -52,7 +87,11 @@ static void tell(struct walk *walk, gt_time start_ns, struct gt_path_member memb
 	walk->left.end_ns = start_ns;
 	if (is_held_up(walk->path, &member))
 		member.kind = GT_PATH_OF_HELD;
-	walk->see(walk->context, &member);
+	if (member.kind == GT_PATH_OF_HOST || member.kind == GT_PATH_OF_ORDER ||
+	    member.kind == GT_PATH_OF_DELAY)
+		member.end_ns = tell_pauses(walk, member);
+	if (member.end_ns > member.start_ns)
+		walk->see(walk->context, &member);
 }
 
 static enum gt_path_kind kind_of_work(const struct gt_path *path, gt_id item)

@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "model/ranges/folds.h"
+#include "model/work/timed.h"
 
 #define UNKNOWN GT_NONE       /* path_of before a row was looked at */
 #define BEGUN   (GT_NONE - 1) /* path_of while what is around the row is looked at */
@@ -23,7 +24,7 @@ static const char cut_off[] = "...";
 
 gt_time gt_range_end(const struct gt_range *range)
 {
-	return range->flags & GT_UNFINISHED ? INT64_MAX : range->end_ns;
+	return gt_known_end(range->flags, range->end_ns, INT64_MAX);
 }
 
 static gt_time end_of(const struct gt_ranges *ranges, gt_id row)

@@ -27,4 +27,13 @@ static inline bool gt_timed(enum gt_times times, gt_count flags, gt_time start_n
 	       (times == GT_TIMES_ANY || !(flags & GT_PROFILED));
 }
 
+/*
+ * When a call or range ended, as far as anybody knows: one that had not ended when recording was
+ * paused is known until then. open_ns: for those of which nothing is known but their begin.
+ */
+static inline gt_time gt_known_end(gt_count flags, gt_time end_ns, gt_time open_ns)
+{
+	return flags & GT_UNFINISHED && !(flags & GT_INTERRUPTED) ? open_ns : end_ns;
+}
+
 #endif

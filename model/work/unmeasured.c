@@ -22,6 +22,47 @@ static struct gt_interval stretch_of(const struct gt_trace *trace,
 	return stretch;
 }
 
+/* Recording has no contexts of a process that used no GPU: its pauses say nothing of GPUs. */
+static bool uses_gpus(const struct gt_trace *trace, gt_id process)
+{
+	gt_array_each(const struct gt_context, context, &trace->contexts)
+		if (context->process == process)
+			return true;
+	return false;
+}
+
+/* Work that was launched in a pause has no row: until the first that has one nobody knows of it. */
+static gt_time known_from(const struct gt_trace *trace, const struct gt_pause *pause)
+{
+	size_t first = 0;
+	size_t end = trace->kernels.count;
+
+	while (first < end) {
+		const size_t middle = first + (end - first) / 2;
+
+		if (trace->kernels.rows[middle].start_ns < pause->end_ns)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	for (; first < trace->kernels.count; first++) {
+		const struct gt_kernel *kernel = &trace->kernels.rows[first];
+
+		if (gt_trace_process_of(trace, GT_TABLE_kernels, kernel) == pause->process)
+			return kernel->start_ns;
+	}
+	return pause->end_ns;
+}
+
+static void add_pauses(struct gt_unmeasured *unmeasured, const struct gt_trace *trace)
+{
+	gt_array_each(const struct gt_pause, pause, &trace->pauses)
+		if (uses_gpus(trace, pause->process))
+			*gt_array_push(&unmeasured->list) = (struct gt_interval){
+				pause->start_ns,
+				pause->resumed_by ? known_from(trace, pause) : pause->end_ns};
+}
+
 void gt_unmeasured_init(struct gt_unmeasured *unmeasured, const struct gt_trace *trace)
 {
 	const struct gt_trace *whole = gt_whole_of(trace);
@@ -32,6 +73,7 @@ void gt_unmeasured_init(struct gt_unmeasured *unmeasured, const struct gt_trace 
 	gt_array_each(const struct gt_captured_launch, captured, &whole->captured_launches)
 		*gt_array_push(&unmeasured->list) =
 			(struct gt_interval){captured->start_ns, captured->end_ns};
+	add_pauses(unmeasured, whole);
 	unmeasured->list.count = gt_intervals_merge(unmeasured->list.rows, unmeasured->list.count);
 }
 

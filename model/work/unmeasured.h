@@ -7,8 +7,10 @@
 
 /*
  * The stretches that are not measured (docs/terms.md): gputrace held the program up for a launch,
- * for its counters or to capture it. GPU work meanwhile says nothing of the program: GPUs were
- * neither busy nor idle.
+ * for its counters or to capture it, or recording was paused in a process that uses GPUs. GPU work
+ * meanwhile says nothing of the program, or is not known: GPUs were neither busy nor idle. A pause
+ * lasts here until the first kernel after it that is recorded: one that was launched in the pause
+ * may still run.
  */
 struct gt_unmeasured {
 	gt_array(struct gt_interval) list; /* in order of time and apart */

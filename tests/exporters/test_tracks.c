@@ -2,7 +2,8 @@
 /*
  * Covers PART(calls), Covers PART(errors), Covers PART(graphs), Covers PART(waits),
  * Covers PART(overheads), Covers PART(ranges), Covers PART(modules), Covers PART(critical_path),
- * Covers PART(idle), Covers PART(steps), Covers PART(advice): slices on tracks of the host.
+ * Covers PART(idle), Covers PART(steps), Covers PART(advice), Covers PART(pauses): slices on tracks
+ * of the host.
  */
 #include "support/check.h"
 
@@ -903,6 +904,30 @@ Test(modules, are_slices_as_long_as_loading_took_or_marks)
 	cr_expect(slices.rows[1].start_ns == 600);
 	expect_no_annotation(&file, &slices.rows[1], "module");
 	cr_expect(slices.rows[2].start_ns == 800);
+	free(file.bytes);
+	gt_trace_release(&trace);
+}
+
+Test(pauses, are_slices_of_their_process)
+{
+	struct gt_trace trace;
+	struct file file;
+	struct slices slices;
+
+	gt_trace_init(&trace);
+	sample_process(&trace, "app", 5);
+	*gt_array_push(&trace.pauses) =
+		(struct gt_pause){.start_ns = SAMPLE_START + 100, .end_ns = SAMPLE_START + 400};
+	*gt_array_push(&trace.pauses) =
+		(struct gt_pause){.start_ns = SAMPLE_START + 600, .process = GT_NONE};
+	sample_finish(&trace, SAMPLE_START + 2000);
+	file = export(&trace, true);
+	slices = read_slices(&file);
+	cr_assert(slices.count == 1, "whose pause it is must be known");
+	cr_expect(strcmp(slices.rows[0].track, "Not recorded") == 0);
+	cr_expect(strcmp(slices.rows[0].name, "recording paused") == 0);
+	cr_expect(slices.rows[0].start_ns == 100);
+	cr_expect(slices.rows[0].end_ns == 400);
 	free(file.bytes);
 	gt_trace_release(&trace);
 }

@@ -87,8 +87,8 @@ static void *switch_off_and_on(void *argument)
 	struct gt_session *session = argument;
 
 	for (int i = 0; i < SWITCHES; i++) {
-		MUST(gt_session_disarm(session, LIMIT_NS));
-		MUST(gt_session_arm(session, LIMIT_NS));
+		MUST(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
+		MUST(gt_session_arm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	}
 	return NULL;
 }

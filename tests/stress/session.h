@@ -52,8 +52,8 @@ static inline void launch_kernel(const struct stress_cuda *cuda)
  */
 static inline uint64_t calls_of_session(struct gt_session *session, uint64_t limit_ns)
 {
-	MUST(gt_session_disarm(session, limit_ns));
-	MUST(gt_session_arm(session, limit_ns));
+	MUST(gt_session_disarm(session, GT_CAUSE_COMMAND, limit_ns));
+	MUST(gt_session_arm(session, GT_CAUSE_COMMAND, limit_ns));
 	return atomic_load(&session->arena.header->ledger[GT_LEDGER_api_calls]);
 }
 

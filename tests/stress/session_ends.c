@@ -66,9 +66,9 @@ int main(void)
 		MUST(pthread_create(&threads[i], NULL, launch_on, NULL) == 0);
 	for (int i = 0; i < ROUNDS; i++) {
 		before = atomic_load(&launched);
-		MUST(gt_session_disarm(session, LIMIT_NS));
+		MUST(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 		fork_child(session);
-		MUST(gt_session_arm(session, LIMIT_NS));
+		MUST(gt_session_arm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 		fork_child(session);
 		while (atomic_load(&launched) < before + THREADS)
 			sched_yield();

@@ -145,6 +145,8 @@ int gt_run_set_options(struct gt_environment *environment, const struct gt_run_a
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
 	result = gt_run_set_chosen_launches(environment, args, err);
 	if (result == 0)
+		result = gt_run_set_control(environment, args, err);
+	if (result == 0)
 		result = set_device_events(environment, args, err);
 	if (result < 0)
 		return result;

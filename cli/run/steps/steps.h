@@ -50,6 +50,13 @@ struct gt_run_args {
 	const char *device_events;
 	uint64_t device_interval_ns; /* 0: not given */
 	uint64_t buffer_bytes;       /* 0: not given */
+	bool start_paused;
+	bool profiler_api;
+	uint64_t delay_ns;    /* 0: not given */
+	uint64_t duration_ns; /* 0: not given */
+	const char *start_at;
+	const char *record_range;
+	const char *occurrences;
 	bool device_events_last;
 	bool hazards;
 	bool numa;
@@ -103,6 +110,10 @@ int gt_run_set_folder(struct gt_run *run, struct gt_error *err);
 /* Nothing for 0. */
 void gt_run_set_number(struct gt_environment *environment, const char *name, uint64_t value,
                        const char *unit);
+
+/* When recording begins and ends, in the program's time. */
+int gt_run_set_control(struct gt_environment *environment, const struct gt_run_args *args,
+                       struct gt_error *err);
 
 /* Launches of which something more is recorded: which ones, and what. */
 int gt_run_set_chosen_launches(struct gt_environment *environment, const struct gt_run_args *args,

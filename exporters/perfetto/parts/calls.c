@@ -11,6 +11,7 @@
 #include "exporters/perfetto/writer.h"
 #include "model/names.h"
 #include "model/ranges/nesting.h"
+#include "model/work/timed.h"
 
 /* API calls on their threads, in the NVTX ranges that they were made in. */
 struct calls {
@@ -96,7 +97,7 @@ static void put_call(struct calls *calls, size_t row)
 	                                 MEMORY_CALL_ANNOTATIONS + PROFILED_ANNOTATIONS];
 	struct gt_slice slice = {
 		.start_ns = call->start_ns,
-		.end_ns = call->flags & GT_UNFINISHED ? INT64_MAX : call->end_ns,
+		.end_ns = gt_known_end(call->flags, call->end_ns, INT64_MAX),
 		.name = name_of(calls, call),
 		.nested = (call->flags & GT_NESTED) != 0,
 		.annotations = annotations,

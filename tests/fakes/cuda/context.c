@@ -383,6 +383,25 @@ CUresult cuCtxSynchronize(void)
 	API_END(result);
 }
 
+/* Profilers alone take notice of these two. */
+CUresult cuProfilerStart(void)
+{
+	struct fake_call call;
+
+	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart,
+	                "cuProfilerStart", NULL, NULL);
+	API_END(fake_usable());
+}
+
+CUresult cuProfilerStop(void)
+{
+	struct fake_call call;
+
+	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop,
+	                "cuProfilerStop", NULL, NULL);
+	API_END(fake_usable());
+}
+
 static CUresult add_stream(CUstream *stream, unsigned int flags, int priority)
 {
 	CUresult result = fake_usable();

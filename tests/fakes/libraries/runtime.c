@@ -265,6 +265,28 @@ cudaError_t cudaDeviceSynchronize(void)
 	RUNTIME_END(keep(result));
 }
 
+cudaError_t cudaProfilerStart(void)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN_PLAIN(cudaProfilerStart, v4000);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuProfilerStart();
+	RUNTIME_END(keep(result));
+}
+
+cudaError_t cudaProfilerStop(void)
+{
+	CUresult result;
+
+	RUNTIME_BEGIN_PLAIN(cudaProfilerStop, v4000);
+	result = ready();
+	if (result == CUDA_SUCCESS)
+		result = cuProfilerStop();
+	RUNTIME_END(keep(result));
+}
+
 cudaError_t cudaStreamCreate(cudaStream_t *stream)
 {
 	CUresult result;

@@ -3,6 +3,8 @@
 #define GT_TESTS_FAKES_LIBRARIES_RUNTIME_H
 
 #include <cuda.h>
+#include <cudaProfiler.h>
+#include <cuda_profiler_api.h>
 #include <cuda_runtime_api.h>
 
 /*

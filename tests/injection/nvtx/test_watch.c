@@ -72,7 +72,7 @@ Test(watch, counts_occurrences_and_tells_their_ends)
 	const struct gt_nvtx_text text = gt_nvtx_narrow("step");
 
 	ended = 0;
-	gt_nvtx_watch_tell(&watch, note_end, &ended);
+	gt_nvtx_watch_tell(&watch, NULL, note_end, &ended);
 	cr_expect(eq(u32, gt_nvtx_watch_occurrence(&watch), 0));
 	push("step", 1, 0);
 	gt_nvtx_watch_start(&watch, (struct gt_nvtx_watched_text){&text, 0}, 7);

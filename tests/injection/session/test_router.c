@@ -152,14 +152,14 @@ Test(router, asks_for_what_is_wanted_alone)
 	gt_router_want(router, b, DRIVER, 6);
 	gt_router_want(router, b, DRIVER, GT_ROUTER_IDS);
 	gt_router_want(router, b, CUPTI_CB_DOMAIN_SIZE, 1);
-	gt_router_enable(router, &recorder.session->cupti, true);
+	gt_router_enable(router, &recorder.session->cupti, UINT32_MAX);
 	cr_expect(eq(u32, cupti.asked, 3));
 	cr_expect(eq(u32, cupti.enabled, 3));
 	cr_expect(eq(u32, a->wanted, 2));
 	cr_expect(eq(u32, a->enabled, 2));
 	cr_expect(eq(u32, b->wanted, 2));
 	cr_expect(eq(u32, b->enabled, 2));
-	gt_router_enable(router, &recorder.session->cupti, false);
+	gt_router_enable(router, &recorder.session->cupti, 0);
 	cr_expect(eq(u32, cupti.enabled, 0));
 }
 
@@ -172,7 +172,7 @@ Test(router, knows_what_cupti_refused)
 	gt_router_want(router, a, DRIVER, 5);
 	gt_router_want(router, a, DRIVER, 6);
 	gt_router_want(router, b, DRIVER, 6);
-	gt_router_enable(router, &recorder.session->cupti, true);
+	gt_router_enable(router, &recorder.session->cupti, UINT32_MAX);
 	cr_expect(eq(u32, a->enabled, 1));
 	cr_expect(eq(u32, b->enabled, 0));
 }

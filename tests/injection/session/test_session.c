@@ -208,16 +208,16 @@ Test(session, records_only_while_it_is_armed)
 	start(NULL);
 	use_cuda();
 	launch(5);
-	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	cr_assert(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	cr_expect(gt_session_is(session, GT_SESSION_READY));
-	cr_expect(gt_session_disarm(session, LIMIT_NS)); /* it is */
+	cr_expect(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS)); /* it is */
 	launch(7);
-	cr_assert(gt_session_arm(session, LIMIT_NS));
+	cr_assert(gt_session_arm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	cr_expect(gt_session_is(session, GT_SESSION_RECORDING));
 	launch(4);
-	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	cr_assert(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	launch(3);
-	cr_assert(gt_session_arm(session, LIMIT_NS));
+	cr_assert(gt_session_arm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	launch(1);
 	gt_session_stop(session);
 	cr_expect(eq(sz, count(GT_RECORD_kernel), 5 + 4 + 1));
@@ -286,9 +286,9 @@ Test(session, samples_counters_only_while_it_is_armed)
 	use_cuda();
 	launch(1);
 	usleep(200000);
-	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	cr_assert(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	usleep(200000);
-	cr_assert(gt_session_arm(session, LIMIT_NS));
+	cr_assert(gt_session_arm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	usleep(200000);
 	gt_session_stop(session);
 	sampled = read_sampled();
@@ -305,7 +305,7 @@ Test(session, ends_well_while_counters_are_not_sampled)
 	start("GPUTRACE_COUNTERS=memory");
 	use_cuda();
 	usleep(100000);
-	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	cr_assert(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	gt_session_stop(session);
 	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 0));
 }
@@ -315,12 +315,12 @@ Test(session, ends_well_while_it_is_not_armed)
 	start(NULL);
 	use_cuda();
 	launch(5);
-	cr_assert(gt_session_disarm(session, LIMIT_NS));
+	cr_assert(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	launch(7);
 	gt_session_stop(session);
 	cr_expect(eq(sz, count(GT_RECORD_kernel), 5));
-	cr_expect(not(gt_session_arm(session, LIMIT_NS)));
-	cr_expect(not(gt_session_disarm(session, LIMIT_NS)));
+	cr_expect(not(gt_session_arm(session, GT_CAUSE_COMMAND, LIMIT_NS)));
+	cr_expect(not(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS)));
 }
 
 Test(session, says_once_what_cannot_be_recorded)
@@ -328,8 +328,8 @@ Test(session, says_once_what_cannot_be_recorded)
 	setenv("FAKE_CUPTI", "enable_fail=memset", 1);
 	start(NULL);
 	use_cuda();
-	cr_assert(gt_session_disarm(session, LIMIT_NS));
-	cr_assert(gt_session_arm(session, LIMIT_NS));
+	cr_assert(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
+	cr_assert(gt_session_arm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	gt_session_stop(session);
 	cr_expect(eq(sz, count(GT_RECORD_note), 1));
 	cr_expect(eq(u64, ledger(GT_LEDGER_sources_failed), 1));
@@ -744,8 +744,8 @@ Test(session, profiles_on_after_it_was_disarmed_in_the_middle_of_launches)
 	for (size_t i = 0; i < 2; i++)
 		cr_assert(eq(int, pthread_create(&threads[i], NULL, launch_slowly, &running), 0));
 	for (int i = 0; i < 5; i++) {
-		cr_assert(gt_session_disarm(session, LIMIT_NS));
-		cr_assert(gt_session_arm(session, LIMIT_NS));
+		cr_assert(gt_session_disarm(session, GT_CAUSE_COMMAND, LIMIT_NS));
+		cr_assert(gt_session_arm(session, GT_CAUSE_COMMAND, LIMIT_NS));
 	}
 	atomic_store(&running, false);
 	for (size_t i = 0; i < 2; i++)

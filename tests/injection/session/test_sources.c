@@ -220,7 +220,7 @@ static uint32_t start_all(const struct gt_source *first, const struct gt_source 
 	all[1] = second;
 	recorder_add_sources(&recorder, all, second ? 2 : 1);
 	gt_sources_start(recorder.session);
-	routes = gt_sources_arm(recorder.session);
+	routes = gt_sources_arm(recorder.session, false);
 	atomic_store(&recorder.session->phase, GT_SESSION_RECORDING);
 	atomic_store(&recorder.session->starter, 0);
 	gt_thread_enter(GT_THREAD_WRITER); /* from here on the test is the writer thread */
@@ -243,10 +243,10 @@ Test(sources, go_through_their_phases)
 	cr_expect(eq(u32, start_all(&a, &b), 1));
 	expect_phases(GT_SOURCE_RECORDING, GT_SOURCE_RECORDING);
 	expect_said("start a, start b, arm a, arm b, enable, ");
-	gt_sources_disarm(recorder.session);
+	gt_sources_disarm(recorder.session, true);
 	expect_phases(GT_SOURCE_READY, GT_SOURCE_READY);
 	expect_said("disable, disarm b, disarm a, ");
-	cr_expect(eq(u32, gt_sources_arm(recorder.session), 1));
+	cr_expect(eq(u32, gt_sources_arm(recorder.session, false), 1));
 	expect_phases(GT_SOURCE_RECORDING, GT_SOURCE_RECORDING);
 	expect_said("arm a, arm b, enable, ");
 	gt_sources_stop(recorder.session);
@@ -329,7 +329,7 @@ Test(sources, tick_at_intervals_of_their_own)
 Test(sources, do_not_tick_while_they_do_not_record)
 {
 	start_all(&a, NULL);
-	gt_sources_disarm(recorder.session);
+	gt_sources_disarm(recorder.session, true);
 	cr_expect(eq(u64, gt_sources_tick(recorder.session), UINT64_MAX));
 	gt_sources_stop(recorder.session);
 	cr_expect(eq(u32, own(0)->ticks, 0));

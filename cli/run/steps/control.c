@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/run/steps/steps.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/parse.h"
+
+#define SECOND_NS 1000000000u
+
+static uint64_t real_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* Seconds since 1970 behind an @, or a date and time: of UTC with a Z, else of this machine's zone.
+ */
+static int read_moment(const char *text, uint64_t *at_ns, struct gt_error *err)
+{
+	struct tm moment = {.tm_isdst = -1};
+	uint64_t seconds = 0;
+	const char *rest;
+	bool is_known;
+
+	if (*text == '@') {
+		is_known = gt_parse_count(text + 1, &seconds) == 0 && seconds < UINT32_MAX;
+	} else {
+		rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &moment);
+		is_known = rest && (!*rest || strcmp(rest, "Z") == 0);
+		if (is_known)
+			seconds = (uint64_t)(*rest ? timegm(&moment) : mktime(&moment));
+	}
+	if (!is_known)
+		return gt_fail(err, EINVAL,
+		               "--start-at %s is no moment such as 2026-11-29T10:00:00, the same "
+		               "with Z for UTC, or @1796032800",
+		               text);
+	*at_ns = seconds * SECOND_NS;
+	if (*at_ns <= real_now())
+		return gt_fail(err, EINVAL, "--start-at %s is over", text);
+	return 0;
+}
+
+static int set_times(struct gt_environment *environment, const struct gt_run_args *args,
+                     struct gt_error *err)
+{
+	uint64_t start_ns = args->delay_ns ? real_now() + args->delay_ns : 0;
+
+	if (args->start_at) {
+		const int result = read_moment(args->start_at, &start_ns, err);
+
+		if (result < 0)
+			return result;
+	}
+	gt_run_set_number(environment, "GPUTRACE_START_AT", start_ns, "");
+	if (args->duration_ns)
+		gt_run_set_number(environment, "GPUTRACE_STOP_AT",
+		                  (start_ns ? start_ns : real_now()) + args->duration_ns, "");
+	return 0;
+}
+
+/* FIRST:COUNT, both from 1 on. */
+static int set_occurrences(struct gt_environment *environment, const char *text,
+                           struct gt_error *err)
+{
+	const char *colon = strchr(text, ':');
+	char first[32] = "";
+	uint64_t value = 0;
+
+	if (colon && (size_t)(colon - text) < sizeof(first))
+		memcpy(first, text, (size_t)(colon - text));
+	if (!colon || gt_parse_count(first, &value) < 0 || value == 0 ||
+	    gt_parse_count(colon + 1, &value) < 0 || value == 0)
+		return gt_fail(err, EINVAL,
+		               "--occurrences %s is not FIRST:COUNT, such as 3:2 for the third and "
+		               "the fourth",
+		               text);
+	gt_environment_set(environment, "GPUTRACE_RECORD_RANGE_FIRST", first);
+	gt_environment_set(environment, "GPUTRACE_RECORD_RANGE_COUNT", colon + 1);
+	return 0;
+}
+
+static int check(const struct gt_run_args *args, struct gt_error *err)
+{
+	const bool by_time = args->delay_ns || args->duration_ns || args->start_at;
+
+	if (args->delay_ns && args->start_at)
+		return gt_fail(err, EINVAL, "--delay and --start-at exclude each other");
+	if (args->record_range && args->profiler_api)
+		return gt_fail(err, EINVAL, "--record-range and --profiler-api exclude each other");
+	if (by_time && (args->record_range || args->profiler_api))
+		return gt_fail(err, EINVAL,
+		               "%s says when recording begins and ends: no --delay, --duration or "
+		               "--start-at goes with it",
+		               args->record_range ? "--record-range" : "--profiler-api");
+	if (args->record_range && (args->range || args->capture_sequence))
+		return gt_fail(err, EINVAL,
+		               "--record-range and %s exclude each other: one range is watched for",
+		               args->range ? "--range" : "--capture-sequence");
+	if (args->record_range && args->no_nvtx)
+		return gt_fail(err, EINVAL,
+		               "--record-range and --no-nvtx exclude each other: the range is one "
+		               "of NVTX");
+	if (args->record_range && !*args->record_range)
+		return gt_fail(err, EINVAL, "--record-range needs the name of a range");
+	if (args->occurrences && !args->record_range)
+		return gt_fail(err, EINVAL, "--occurrences goes with --record-range");
+	return 0;
+}
+
+int gt_run_set_control(struct gt_environment *environment, const struct gt_run_args *args,
+                       struct gt_error *err)
+{
+	int result = check(args, err);
+
+	if (result == 0)
+		result = set_times(environment, args, err);
+	if (result == 0 && args->occurrences)
+		result = set_occurrences(environment, args->occurrences, err);
+	if (result < 0)
+		return result;
+	if (args->start_paused)
+		gt_environment_set(environment, "GPUTRACE_START_PAUSED", "1");
+	if (args->profiler_api)
+		gt_environment_set(environment, "GPUTRACE_PROFILER_API", "1");
+	if (args->record_range)
+		gt_environment_set(environment, "GPUTRACE_RECORD_RANGE", args->record_range);
+	return 0;
+}
