@@ -86,7 +86,7 @@ int gt_elf_head_parse(struct gt_elf_head *head, const uint8_t *bytes, size_t siz
 
 int gt_elf_head_read(struct gt_elf_head *head, const char *path)
 {
-	uint8_t bytes[GT_ELF_HEAD_BYTES];
+	uint8_t bytes[GT_ELF_HEAD_BYTES] = {0};
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const ssize_t size = fd < 0 ? 0 : read(fd, bytes, sizeof(bytes));
 

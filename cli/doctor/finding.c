@@ -30,15 +30,17 @@ __attribute__((format(printf, 1, 0))) static char *print(const char *fmt, va_lis
 
 void gt_found(struct gt_findings *findings, enum gt_severity severity, const char *fmt, ...)
 {
+	char *text;
 	va_list values;
 
 	va_start(values, fmt);
+	text = print(fmt, values);
+	va_end(values);
 	*gt_array_push(&findings->list) = (struct gt_finding){
 		.id = findings->id,
 		.severity = severity,
-		.found = print(fmt, values),
+		.found = text,
 	};
-	va_end(values);
 	findings->errors += severity == GT_SEVERITY_ERROR;
 	findings->warnings += severity == GT_SEVERITY_WARNING;
 }

@@ -16,8 +16,8 @@ static const struct gt_heading finding_headings[] = {
          GT_WORTH_KEY},
 	{"severity", GT_UNIT_TEXT, "error, warning or ok"},
 	{"found", GT_UNIT_TEXT, "The fact, for people", GT_WORTH_PROSE},
-	{"costs", GT_UNIT_TEXT, "Its cost to a recording; not known where it is ok"},
-	{"mend", GT_UNIT_TEXT, "The step that mends it; not known where it is ok"},
+	{"costs", GT_UNIT_TEXT, "Its cost to a recording; none where it is ok"},
+	{"mend", GT_UNIT_TEXT, "The step that mends it; none where it is ok"},
 };
 
 static const char *const severities[] = {

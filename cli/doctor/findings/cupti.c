@@ -74,17 +74,17 @@ static bool find_in_python(const struct gt_world *world, int major, char path[PA
 	return home && find_package(other, major, path);
 }
 
-/* Such a program may have packages that nobody finds from outside. */
-static bool may_bring_its_own(const struct gt_world *world)
+/* A program that no Python and no script runs has no packages. */
+static bool is_compiled(const struct gt_world *world)
 {
-	return world->program.name &&
-	       (world->program.is_script || gt_program_is_python(&world->program));
+	return world->program.name && !world->program.is_script &&
+	       !gt_program_is_python(&world->program);
 }
 
 static void is_missing(struct gt_findings *findings, const struct gt_world *world)
 {
 	const bool named = gt_world_variable(world, "GPUTRACE_CUPTI");
-	const bool open = !named && may_bring_its_own(world);
+	const bool open = !named && world->program.name && !is_compiled(world);
 
 	gt_found(findings, open ? GT_SEVERITY_WARNING : GT_SEVERITY_ERROR, "%s.",
 	         world->answer.no_cupti.text);
@@ -104,10 +104,11 @@ static void is_in_python(struct gt_findings *findings, const struct gt_world *wo
 		         path);
 		return;
 	}
-	gt_found(findings, GT_SEVERITY_WARNING, "libcupti is among Python's packages alone: %s.",
-	         path);
-	gt_costs(findings, "Programs that do not import PyTorch, JAX or CuPy are not recorded.");
-	gt_mend(findings, "For these: gputrace run --cupti %s", path);
+	gt_found(findings, is_compiled(world) ? GT_SEVERITY_ERROR : GT_SEVERITY_WARNING,
+	         "libcupti is among Python's packages alone: %s.", path);
+	gt_costs(findings,
+	         "Only programs of that Python are recorded, where they use its packages.");
+	gt_mend(findings, "For others: gputrace run --cupti %s", path);
 }
 
 static void is_too_old(struct gt_findings *findings, const struct gt_answer *answer)

@@ -234,6 +234,9 @@ Test(findings, have_a_libcupti_among_the_packages_of_python)
 	cr_assert(eq(int, setenv("PATH", "venv/bin", 1), 0));
 	cr_assert(eq(int, chdir(machine.folder.path), 0));
 	expect_warning("cupti", "among Python's packages alone");
+	made_up_bytes(&machine, "compiled", elf, sizeof(elf));
+	made_up_program(&machine, "compiled", 0700);
+	expect_error("cupti", "among Python's packages alone");
 }
 
 Test(findings, have_a_libcupti_that_is_too_old)
