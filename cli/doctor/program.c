@@ -14,14 +14,14 @@
 
 enum { MOST_SCRIPTS = 4, LINE = 256 }; /* as the kernel follows, and reads */
 
-/* The first line of a file; "" when it cannot be read. */
+/* The first line of a file, with a carriage return, as the kernel reads it; "": it cannot be read. */
 static void read_line(const char *path, char line[LINE])
 {
 	FILE *file = fopen(path, "re");
 
 	if (!file || !fgets(line, LINE, file))
 		line[0] = '\0';
-	line[strcspn(line, "\r\n")] = '\0';
+	line[strcspn(line, "\n")] = '\0';
 	if (file)
 		(void)fclose(file);
 }

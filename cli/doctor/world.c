@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
+#include "base/path.h"
 #include "cli/run/library.h"
 #include "format/settings.h"
 
@@ -65,18 +66,16 @@ bool gt_world_line(const struct gt_world *world, const char *file, const char *k
 	return found;
 }
 
-size_t gt_world_count(const struct gt_world *world, const char *pattern, char first[PATH_MAX])
+size_t gt_world_count(const struct gt_world *world, const char *pattern)
 {
 	char path[PATH_MAX];
 	glob_t found;
-	size_t count = 0;
+	size_t count;
 
-	*first = '\0';
 	// NOLINTNEXTLINE(concurrency-mt-unsafe): the program has one thread
 	if (!gt_world_path(world, pattern, path) || glob(path, 0, NULL, &found) != 0)
 		return 0;
 	count = found.gl_pathc;
-	snprintf(first, PATH_MAX, "%s", found.gl_pathv[0]);
 	globfree(&found);
 	return count;
 }
@@ -124,17 +123,35 @@ static void say_nothing(void *context, const char *sentence)
 	(void)sentence;
 }
 
-/* Where --output says nothing: the folder of GPUTRACE_OUTPUT, else the current one. */
+/* The folder that a path is in, in the path's place. */
+static void cut_name(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!slash)
+		snprintf(path, sizeof("."), ".");
+	else
+		slash[slash == path] = '\0';
+}
+
+/*
+ * Where --output says nothing: the folder of GPUTRACE_OUTPUT, else the current one. gputrace run
+ * makes a folder that ends with a slash. Patterns are not expanded.
+ */
 static void choose_folder(struct gt_world *world)
 {
 	const char *output = gt_world_variable(world, "GPUTRACE_OUTPUT");
-	const char *slash = output ? strrchr(output, '/') : NULL;
+	size_t length;
 
-	if (slash && slash > output && !strchr(output, '%'))
-		snprintf(world->folder, sizeof(world->folder), "%.*s", (int)(slash - output),
-		         output);
-	else
-		snprintf(world->folder, sizeof(world->folder), ".");
+	if (!output || strchr(output, '%'))
+		output = "";
+	snprintf(world->folder, sizeof(world->folder), "%s", output);
+	length = strlen(world->folder);
+	if (length > 0 && output[length - 1] == '/' && gt_path_is_folder(output))
+		return;
+	while (length > 1 && world->folder[length - 1] == '/')
+		world->folder[--length] = '\0';
+	cut_name(world->folder);
 }
 
 static void look_at_folder(struct gt_world *world)

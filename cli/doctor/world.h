@@ -58,8 +58,8 @@ bool gt_world_line(const struct gt_world *world, const char *file, const char *k
 /* A path below the root. False when it is too long. */
 bool gt_world_path(const struct gt_world *world, const char *file, char path[PATH_MAX]);
 
-/* The paths below the root that fit a pattern of glob(3): how many, and the first. */
-size_t gt_world_count(const struct gt_world *world, const char *pattern, char first[PATH_MAX]);
+/* How many paths below the root fit a pattern of glob(3). */
+size_t gt_world_count(const struct gt_world *world, const char *pattern);
 
 /*
  * The first process whose name (comm, at most 15 characters) is one of these, which end with NULL;

@@ -47,14 +47,13 @@ static bool are_asked_for(const struct gt_answer *answer)
 static void mend_none(struct gt_findings *findings, const struct gt_world *world)
 {
 	const char *visible = gt_world_variable(world, "CUDA_VISIBLE_DEVICES");
-	char first[PATH_MAX];
 
 	if (visible)
 		gt_mend(findings,
 		        "CUDA_VISIBLE_DEVICES is '%.64s'. See all GPUs: unset "
 		        "CUDA_VISIBLE_DEVICES",
 		        visible);
-	else if (gt_world_count(world, "proc/driver/nvidia/gpus/*", first) > 0)
+	else if (gt_world_count(world, "proc/driver/nvidia/gpus/*") > 0)
 		gt_mend(findings,
 		        "The kernel's driver has GPUs, and this container or user has "
 		        "not: docker run --gpus all, or ask for some (srun --gres gpu:1).");

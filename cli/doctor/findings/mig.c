@@ -16,9 +16,8 @@ static const char *find_part(const struct gt_gpus *gpus)
 static void find(struct gt_findings *findings, const struct gt_world *world)
 {
 	const char *part = find_part(&world->answer.gpus);
-	char first[PATH_MAX];
-	const size_t parts = gt_world_count(
-		world, "proc/driver/nvidia/capabilities/gpu[0-9]*/mig/gi[0-9]*", first);
+	const size_t parts =
+		gt_world_count(world, "proc/driver/nvidia/capabilities/gpu[0-9]*/mig/gi[0-9]*");
 
 	if (!part && parts == 0)
 		return;

@@ -296,8 +296,14 @@ Test(findings, have_another_tools_library)
 
 Test(findings, leave_the_profiler_plugin_of_nccl_alone)
 {
+	char folders[128];
+
 	machine.environment[0] = "NCCL_PROFILER_PLUGIN=inspector";
 	expect("nccl", GT_SEVERITY_OK, "inspector");
+	snprintf(folders, sizeof(folders), "LD_LIBRARY_PATH=/nowhere:%s", machine.folder.path);
+	machine.environment[0] = folders;
+	made_up_file(&machine, "libnccl-profiler.so", "");
+	expect("nccl", GT_SEVERITY_OK, "libnccl-profiler.so");
 }
 
 /* ---- rights ---- */
@@ -346,6 +352,9 @@ Test(findings, have_system_calls_that_are_refused)
 	machine.world.move_pages_code = 0;
 	machine.world.read_memory_code = EPERM;
 	expect_warning("system_calls", "process_vm_readv");
+	expect_mend("system_calls", "--cap-add SYS_PTRACE");
+	machine.world.read_memory_code = ENOSYS;
+	expect_mend("system_calls", "outside of this sandbox");
 }
 
 /* ---- parts of GPUs, and GPUs that are shared ---- */
@@ -397,6 +406,34 @@ Test(findings, have_a_disk_that_is_full)
 	expect("output", GT_SEVERITY_OK, "can be written.");
 }
 
+/* The folder that a look at this very machine takes for that of the recording. */
+static void expect_folder(const char *output, const char *folder, int code)
+{
+	char variable[128];
+	char *environment[] = {variable, NULL};
+
+	snprintf(variable, sizeof(variable), "GPUTRACE_OUTPUT=%s", output);
+	gt_world_look(&machine.world,
+	              &(struct gt_world_choice){machine.folder.path, environment, NULL});
+	expect_text(machine.world.folder, folder);
+	cr_expect(eq(int, machine.world.folder_code, code), "%s", output);
+	cr_expect(gt(u64, machine.world.room.needed_bytes, 0));
+}
+
+Test(findings, are_of_the_folder_that_the_recording_goes_to)
+{
+	cr_assert(eq(int, chdir(machine.folder.path), 0));
+	made_up_file(&machine, "out/x", "");
+	expect_folder("", ".", 0);
+	expect_folder("app", ".", 0);
+	expect_folder("none/%h", ".", 0);
+	expect_folder("/app", "/", access("/", W_OK | X_OK) == 0 ? 0 : errno);
+	expect_folder("out/app", "out", 0);
+	expect_folder("out/", "out/", 0);
+	expect_folder("new/", ".", 0);
+	expect_folder("none/app", "none", ENOENT);
+}
+
 /* ---- the program ---- */
 
 /* An ELF file of 64 bits with a segment of that type, which names a loader that is there. */
@@ -443,6 +480,13 @@ Test(findings, have_a_script_whose_interpreter_is_not_there)
 	made_up_file(&machine, "app", "#!/nowhere/python3 -u\n");
 	made_up_program(&machine, "app", 0700);
 	expect_error("program", "its interpreter /nowhere/python3 is not there");
+}
+
+Test(findings, have_a_script_with_line_ends_of_windows)
+{
+	made_up_file(&machine, "app", "#!/bin/sh\r\n");
+	made_up_program(&machine, "app", 0700);
+	expect_error("program", "its interpreter /bin/sh\r is not there");
 }
 
 Test(findings, follow_a_script_to_the_program_that_runs_it)
