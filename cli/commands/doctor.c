@@ -11,6 +11,7 @@
 #include "cli/doctor/finding.h"
 #include "cli/doctor/table.h"
 #include "cli/doctor/world.h"
+#include "cli/output/output.h"
 #include "cli/output/variable.h"
 #include "cli/render/render.h"
 
@@ -31,7 +32,7 @@ static const char *root(void)
 	return named ? named : "";
 }
 
-static int print_json(const struct gt_findings *findings, struct gt_error *err)
+static int print_json(const struct gt_findings *findings, FILE *out, struct gt_error *err)
 {
 	const struct gt_rendering rendering = {.style = GT_STYLE_JSON, .limit = GT_LIMIT_NONE};
 	struct gt_result result;
@@ -39,9 +40,23 @@ static int print_json(const struct gt_findings *findings, struct gt_error *err)
 
 	gt_result_init(&result);
 	gt_doctor_tables(&result, findings);
-	status =
-		gt_render(&rendering, &(struct gt_named_result){"doctor", &result}, 1, stdout, err);
+	status = gt_render(&rendering, &(struct gt_named_result){"doctor", &result}, 1, out, err);
 	gt_result_release(&result);
+	return status;
+}
+
+static int print(const struct gt_findings *findings, bool json, struct gt_error *err)
+{
+	struct gt_output output = GT_OUTPUT_INIT;
+	int status = gt_output_open(&output, NULL, false, err);
+
+	if (status == 0 && json)
+		status = print_json(findings, output.file, err);
+	else if (status == 0)
+		gt_doctor_print(findings, gt_render_width(output.file), output.file);
+	if (status == 0)
+		status = gt_output_commit(&output, err);
+	gt_output_release(&output);
 	return status;
 }
 
@@ -57,7 +72,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 	const int left = gt_options_parse(options, &args, argc, argv, err);
 	struct gt_findings findings = {0};
 	struct gt_world world;
-	int status = 0;
+	int status;
 
 	if (left < 0)
 		return left;
@@ -66,10 +81,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		               "one program, without its arguments: gputrace doctor %s", argv[0]);
 	gt_world_look(&world, &(struct gt_world_choice){root(), environ, left ? argv[0] : NULL});
 	gt_findings_look(&findings, &world);
-	if (args.json)
-		status = print_json(&findings, err);
-	else
-		gt_doctor_print(&findings, gt_render_width(stdout), stdout);
+	status = print(&findings, args.json, err);
 	if (status == 0)
 		status = findings.errors ? GT_EXIT_FAILED : GT_EXIT_OK;
 	gt_findings_release(&findings);
