@@ -50,12 +50,13 @@ int gt_gpus_find(struct gt_gpus *gpus, struct gt_error *err)
 	result = driver.init(0);
 	if (result == 0)
 		result = driver.count(&count);
+	gpus->result = result;
+	(void)driver.version(&gpus->driver_version);
 	if (result == NO_DEVICE || (result == 0 && count == 0))
 		return gt_fail(err, ENODEV, "the NVIDIA driver finds no GPU on this machine");
 	if (result != 0)
 		return gt_fail(err, ENODEV, "the NVIDIA driver does not start: cuInit says %d",
 		               result);
-	(void)driver.version(&gpus->driver_version);
 	gpus->count = count < GT_GPUS_MOST ? (uint32_t)count : GT_GPUS_MOST;
 	for (uint32_t i = 0; i < gpus->count; i++)
 		if (driver.get(&device, (int)i) != 0 ||

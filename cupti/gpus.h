@@ -12,6 +12,7 @@ struct gt_error;
  */
 struct gt_gpus {
 	int driver_version; /* as cuDriverGetVersion has it: 13000 */
+	int result;         /* the CUresult that stood in the way; 0: none did */
 	uint32_t count;
 	char names[GT_GPUS_MOST][96]; /* "NVIDIA H200"; "": not known */
 };

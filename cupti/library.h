@@ -6,6 +6,8 @@
 
 struct gt_error;
 
+#define GT_CUPTI_OLDEST_VERSION 22u /* CUDA 12.4's: the oldest whose records are read */
+
 /*
  * Opens libcupti at run time: a copy that the process has mapped already is preferred, since a
  * second one records nothing and says nothing; then the one whose soname fits the driver, then the

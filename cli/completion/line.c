@@ -11,7 +11,7 @@
 
 bool gt_line_runs_program(const struct gt_line *line)
 {
-	return line->command && strstr(line->command->operands, "PROGRAM");
+	return line->command && strstr(line->command->operands, "PROGRAM [ARG");
 }
 
 /* Finds the command; returns at which word what belongs to it begins. */

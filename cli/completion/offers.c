@@ -332,6 +332,8 @@ static void offer_operands(const struct search *search)
 		offer_what_is_read(search, strstr(operands, "TRACE"));
 	if (strstr(operands, "[REPORT"))
 		offer_reports(&behind);
+	if (strcmp(operands, "[PROGRAM]") == 0 && search->line->operands.count == 0)
+		search->offers->more = GT_OFFERS_COMMANDS;
 	if (strcmp(operands, "FILE") == 0 && search->line->operands.count == 0)
 		search->offers->more = GT_OFFERS_FILES;
 }

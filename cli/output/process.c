@@ -242,7 +242,7 @@ static int check(const char *path)
 }
 
 /* Tries execvp's paths, in its order; the first that is there but may not be run is remembered. */
-static int check_along_path(const char *program)
+static int look_along_path(const char *program, char path[PATH_MAX])
 {
 	const char *at =
 		getenv("PATH"); // NOLINT(concurrency-mt-unsafe): the program has one thread
@@ -250,11 +250,9 @@ static int check_along_path(const char *program)
 
 	for (; at && *at; at += *at == ':') {
 		const size_t length = strcspn(at, ":");
-		char path[PATH_MAX];
 		int found;
 
-		snprintf(path, sizeof(path), "%.*s%s%s", (int)length, at, length ? "/" : "",
-		         program);
+		snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, at, length ? "/" : "", program);
 		found = check(path);
 		if (found == 0)
 			return 0;
@@ -265,9 +263,19 @@ static int check_along_path(const char *program)
 	return result;
 }
 
+int gt_process_path(const char *program, char path[PATH_MAX])
+{
+	if (!strchr(program, '/'))
+		return look_along_path(program, path);
+	snprintf(path, PATH_MAX, "%s", program);
+	return check(path);
+}
+
 static int look_for(const char *program)
 {
-	return strchr(program, '/') ? check(program) : check_along_path(program);
+	char path[PATH_MAX];
+
+	return gt_process_path(program, path);
 }
 
 /* Whether its words were put in quotes together: "./app -n 5". */

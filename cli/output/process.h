@@ -2,6 +2,7 @@
 #ifndef GT_CLI_OUTPUT_PROCESS_H
 #define GT_CLI_OUTPUT_PROCESS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -42,6 +43,12 @@ int gt_process_apart(int (*work)(void *context), void *context, struct gt_ending
  * what gt_process_run would say with not_run set. Looks along our own PATH.
  */
 int gt_process_find(const char *program, struct gt_error *err);
+
+/*
+ * The file that would be run: along PATH, or the name itself where it holds a slash. 0, -ENOENT, or
+ * -EACCES for one that may not be run; path then holds anything.
+ */
+int gt_process_path(const char *program, char path[PATH_MAX]);
 
 /* Whether the name says that it is a script of Python's. */
 bool gt_process_is_python(const char *program);

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "cupti/library.h"
 
-#define OLDEST_VERSION GT_CUPTI_12_4 /* the first whose kernel record is read as it stands */
+_Static_assert(GT_CUPTI_OLDEST_VERSION == GT_CUPTI_12_4, "CUDA 12.4 is the oldest");
 
 static int bind_calls(struct gt_cupti *cupti, struct gt_error *err)
 {
@@ -43,12 +43,12 @@ int gt_cupti_open(struct gt_cupti *cupti, int driver_version, const char *wanted
 	if (result < 0)
 		return result;
 	if (cupti->cuptiGetVersion(&cupti->version) == CUPTI_SUCCESS &&
-	    cupti->version >= OLDEST_VERSION)
+	    cupti->version >= GT_CUPTI_OLDEST_VERSION)
 		return 0;
 	return gt_fail(
 		err, ENOTSUP,
 		"%s is CUPTI version %u, and CUDA 12.4 (version %u) is the oldest that works",
-		cupti->path, cupti->version, OLDEST_VERSION);
+		cupti->path, cupti->version, GT_CUPTI_OLDEST_VERSION);
 }
 
 const char *gt_cupti_text(const struct gt_cupti *cupti, CUptiResult result)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run/steps/steps.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 
 #include "base/array.h"
 #include "cli/command_line/command.h"
 #include "cli/command_line/names.h"
+#include "cli/doctor/finding.h"
+#include "cli/doctor/world.h"
 #include "cli/output/output.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
@@ -54,26 +55,30 @@ static void say_nothing(void *context, const char *sentence)
 	(void)sentence;
 }
 
-/* As the program would find it. */
-static bool has_driver(void)
+/* Reasons that can be seen from outside, below the sentence that no process was recorded. */
+static void say_reasons(const struct gt_world *world)
 {
-	void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+	struct gt_findings findings = {0};
 
-	if (driver)
-		(void)dlclose(driver);
-	return driver;
+	gt_findings_explain(&findings, world);
+	gt_array_each(const struct gt_finding, finding, &findings.list)
+		gt_say("%s %s", finding->found, finding->mend);
+	gt_findings_release(&findings);
 }
 
 static void say_nothing_recorded(const struct gt_run *run)
 {
+	const struct gt_world_choice choice = {"", run->environment.list.rows, run->program[0]};
 	struct gt_settings settings;
+	struct gt_world world;
 
 	gt_settings_read(&settings, run->environment.list.rows, say_nothing, NULL);
 	if (settings.disable) {
 		gt_say("nothing was recorded: GPUTRACE_DISABLE is set in the environment");
 		return;
 	}
-	if (!has_driver()) {
+	gt_world_look(&world, &choice);
+	if (*world.answer.no_driver) {
 		gt_say("nothing was recorded: there is no NVIDIA driver here, libcuda.so.1 cannot be "
 		       "loaded");
 		return;
@@ -82,6 +87,7 @@ static void say_nothing_recorded(const struct gt_run *run)
 	       "something on the way dropped gputrace's environment (sudo, ssh, a container): start "
 	       "gputrace there instead",
 	       run->program[0], gt_environment_find(&run->environment, "CUDA_INJECTION64_PATH"));
+	say_reasons(&world);
 }
 
 static uint64_t folder_bytes(const char *folder)

@@ -6,15 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 
 #include "base/array.h"
 #include "base/parse.h"
 #include "base/units.h"
 #include "cli/command_line/option.h"
+#include "cli/doctor/room.h"
 #include "cli/output/say.h"
 #include "cli/run/library.h"
-#include "format/arena/arena.h"
 #include "format/settings.h"
 
 #define KEPT_BYTES "4G" /* of modules, in each process, where the environment does not say */
@@ -28,24 +27,18 @@ static void complain(void *context, const char *sentence)
 int gt_run_check_settings(const struct gt_run *run, struct gt_error *err)
 {
 	struct gt_settings settings;
-	struct statvfs disk;
+	struct gt_room room;
 
 	gt_settings_read(&settings, run->environment.list.rows, complain, NULL);
-
-	const struct gt_arena_config config =
-		gt_arena_config_of(settings.buffer_count, settings.buffer_bytes, "");
-	const uint64_t needed = gt_arena_bytes(&config);
-
-	if (statvfs(run->folder, &disk) < 0 || disk.f_blocks == 0)
-		return 0; /* some file systems do not tell */
-	if ((uint64_t)disk.f_bavail * disk.f_frsize >= needed)
+	room = gt_room_of(run->folder, &settings);
+	if (gt_room_is_enough(&room))
 		return 0;
 	return gt_fail(
 		err, ENOSPC,
 		"cannot record into %s: each process needs %s of disk while it runs, and %s are "
 		"free; choose another disk with --output or lower --buffer-size",
-		run->folder, gt_figure_bytes((int64_t)needed).text,
-		gt_figure_bytes((int64_t)(disk.f_bavail * disk.f_frsize)).text);
+		run->folder, gt_figure_bytes((int64_t)room.needed_bytes).text,
+		gt_figure_bytes((int64_t)room.free_bytes).text);
 }
 
 void gt_run_set_number(struct gt_environment *environment, const char *name, uint64_t value,

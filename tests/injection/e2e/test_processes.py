@@ -72,6 +72,12 @@ class Processes(Case):
         run = self.record("--no-cuda", "--end", "return=7")
         self.assertEqual(run.status, 7)
         self.assertIn("nothing was recorded: no process of", run.stderr)
+        self.assertEqual(run.stderr.count("gputrace: "), 1, run.stderr)  # nothing stands in the way
+
+    def test_reasons_why_a_program_was_not_recorded(self):
+        run = self.record("--no-cuda", GPUTRACE_CUPTI="/nowhere/libcupti.so")
+        self.assertIn("nothing was recorded: no process of", run.stderr)
+        self.assertIn("gputrace: /nowhere/libcupti.so cannot be used as libcupti", run.stderr)
 
 
 class Absentees(Case):
