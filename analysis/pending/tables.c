@@ -27,7 +27,7 @@ static const struct gt_heading work_headings[] = {
 	{"operation", GT_UNIT_TEXT,
          "Kernel, copy or fill; of a launch of a graph its first node that has not ended",
          GT_WORTH_NAME},
-	{"size_bytes", GT_UNIT_BYTES, "Of a copy or fill", GT_WORTH_LITTLE},
+	{"size_bytes", GT_UNIT_BYTES, "Bytes of a copy or fill", GT_WORTH_LITTLE},
 	{"ended_nodes", GT_UNIT_COUNT, "Nodes of the launch of a graph that have ended",
          GT_WORTH_DATA},
 	{"nodes", GT_UNIT_COUNT, "Nodes that a launch of this graph has had at most",
@@ -73,7 +73,7 @@ static const struct gt_heading stream_headings[] = {
 	{"stream", GT_UNIT_TEXT, "Stream that something was given to", GT_WORTH_KEY},
 	{"device", GT_UNIT_TEXT, "GPU", GT_WORTH_LITTLE},
 	{"pending", GT_UNIT_COUNT, "Work that has not ended", GT_WORTH_KEY},
-	{"last_ended", GT_UNIT_TEXT, "What ended last on it", GT_WORTH_NAME},
+	{"last_ended", GT_UNIT_TEXT, "Work that ended last on it", GT_WORTH_NAME},
 	{"ended_ago_ns", GT_UNIT_NS, "Since that ended", GT_WORTH_KEY},
 };
 
