@@ -39,6 +39,7 @@ struct sorter {
 	struct held *streams; /* by row of streams, as far as the ops were seen */
 	struct held *records; /* by row of syncs: of its stream when the event was recorded */
 	gt_time *last_ns;     /* by row of streams: when its last work was given */
+	gt_count *settled; /* by row of processes: last correlation id of a call that is not young */
 	gt_array(struct op) ops;
 };
 
@@ -171,10 +172,36 @@ static size_t work_behind(const struct gt_pending *pending, const struct held *h
 	return held->work;
 }
 
-static bool is_untold(const struct gt_pending *pending, const struct gt_pending_work *work)
+/*
+ * CUPTI numbers calls as they are entered: of a launch whose call is not known, one with a higher
+ * number tells that it is older than that.
+ */
+static void find_settled(struct sorter *sorter)
 {
-	return work->given_ns == 0 ||
-	       gt_pending_until(pending, work->process) - work->given_ns < pending->fresh_ns ||
+	const struct gt_trace *trace = sorter->trace;
+
+	gt_array_each(const struct gt_api_call, call, &trace->api_calls) {
+		const gt_id process = gt_trace_thread_process(trace, call->thread);
+
+		if (process < trace->processes.count &&
+		    gt_pending_until(sorter->pending, process) - call->start_ns >=
+		            sorter->pending->fresh_ns &&
+		    call->correlation > sorter->settled[process])
+			sorter->settled[process] = call->correlation;
+	}
+}
+
+static bool is_young(const struct sorter *sorter, const struct gt_pending_work *work)
+{
+	if (work->given_ns == 0)
+		return work->correlation >= sorter->settled[work->process];
+	return gt_pending_until(sorter->pending, work->process) - work->given_ns <
+	       sorter->pending->fresh_ns;
+}
+
+static bool is_untold(const struct sorter *sorter, const struct gt_pending_work *work)
+{
+	return is_young(sorter, work) ||
 	       (work->step.table == GT_TABLE_graph_launches && work->nodes == 0 &&
 	        work->ended == 0 && work->node.table == GT_TABLE_NONE);
 }
@@ -194,7 +221,7 @@ static enum gt_pending_state state_of(const struct sorter *sorter,
 		                                               : GT_PENDING_MAYBE;
 	if (behind_default(sorter, work->stream))
 		return GT_PENDING_DEFAULT;
-	return is_untold(pending, work) ? GT_PENDING_UNTOLD : GT_PENDING_FIRST;
+	return is_untold(sorter, work) ? GT_PENDING_UNTOLD : GT_PENDING_FIRST;
 }
 
 static void see_work(struct sorter *sorter, size_t row)
@@ -291,6 +318,7 @@ static void order(struct gt_pending *pending, const gt_time *proven_ns)
 		.streams = gt_allocate((streams + 1) * sizeof(*sorter.streams)),
 		.records = gt_allocate((trace->syncs.count + 1) * sizeof(*sorter.records)),
 		.last_ns = gt_allocate_zeroed(streams, sizeof(*sorter.last_ns)),
+		.settled = gt_allocate_zeroed(trace->processes.count, sizeof(*sorter.settled)),
 	};
 
 	/* All bits set is GT_PENDING_NONE. */
@@ -299,12 +327,14 @@ static void order(struct gt_pending *pending, const gt_time *proven_ns)
 	if (pending->works.count > 0)
 		qsort(pending->works.rows, pending->works.count, sizeof(*pending->works.rows),
 		      by_launch);
+	find_settled(&sorter);
 	list_ops(&sorter);
 	gt_array_each(const struct op, op, &sorter.ops)
 		see(&sorter, op);
 	gt_array_free(sorter.streams);
 	gt_array_free(sorter.records);
 	gt_array_free(sorter.last_ns);
+	gt_array_free(sorter.settled);
 	gt_array_release(&sorter.ops);
 }
 

@@ -9,6 +9,7 @@
 #include "base/strings.h"
 #include "base/watch.h"
 #include "collector/decode/decoder.h"
+#include "collector/decode/long_ago.h"
 #include "format/arena/files.h"
 #include "format/arena/live.h"
 #include "format/arena/salvage.h"
@@ -142,6 +143,8 @@ static int decode_bytes(struct gt_decoder *decoder, const struct gt_content *con
 	gt_reader_use(reader, decoder->decompressor);
 	if (content->pages)
 		gt_reader_skip_holes(reader, content);
+	if (content->pages && decoder->collection->live)
+		reader->passes = gt_is_long_ago;
 	while (gt_reader_next(reader, &chunk) > 0) {
 		decode_chunk(decoder, &chunk);
 		tell(decoder, reader->offset);

@@ -171,6 +171,22 @@ Test(pending, work_of_an_unknown_launch_has_no_age_and_may_have_ended)
 	end();
 }
 
+Test(pending, work_of_an_unknown_launch_is_older_than_a_call_with_a_higher_number)
+{
+	begin();
+	(void)trace_unfinished_kernel(&trace, stream, shape);
+	trace.kernels.rows[0].correlation = 5;
+	(void)trace_call(&trace, thread, "cudaMalloc", 100, 101);
+	trace.api_calls.rows[0].correlation = 4;
+	look();
+	expect_states(1, (enum gt_pending_state[]){GT_PENDING_UNTOLD});
+	gt_pending_release(&pending);
+	trace.api_calls.rows[0].correlation = 6;
+	look();
+	expect_states(1, (enum gt_pending_state[]){GT_PENDING_FIRST});
+	end();
+}
+
 Test(pending, work_before_other_work_that_ended_has_ended)
 {
 	begin();
