@@ -271,13 +271,11 @@ static void add_work(struct writer *writer, const struct gt_pending_work *work)
 	gt_result_add_count(result, work->correlation);
 }
 
-static int by_importance(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct gt_pending_work *left = *(const struct gt_pending_work *const *)a;
 	const struct gt_pending_work *right = *(const struct gt_pending_work *const *)b;
 
-	if (left->collective != right->collective)
-		return left->collective ? -1 : 1;
 	if (left->process != right->process)
 		return left->process < right->process ? -1 : 1;
 	if (left->stream != right->stream)
@@ -297,7 +295,7 @@ static void add_works(struct writer *writer, bool collective)
 		if (work->collective == collective)
 			order[count++] = work;
 	if (count > 0)
-		qsort(order, count, sizeof(*order), by_importance);
+		qsort(order, count, sizeof(*order), by_place);
 	for (size_t i = 0; i < count; i++)
 		add_work(writer, order[i]);
 	gt_array_free(order);

@@ -215,6 +215,7 @@ Test(live, names_that_only_the_copy_gives_out_are_not_those_of_the_process)
 	threads = read_records(whole.bytes, whole.size, GT_RECORD_thread, &count);
 	cr_assert(eq(sz, count, 1));
 	expect_text(texts[threads[0].name], "worker");
+	expect_text(texts[name_of(&process.test.arena, 0x10)], "a kernel");
 	free(threads);
 	free(texts);
 	capture_release(&whole);
