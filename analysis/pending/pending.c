@@ -32,13 +32,20 @@ struct held {
 	size_t latest; /* the last work so far */
 };
 
+/* Streams of a context that are held up: its default stream, or one that waits for that. */
+struct context {
+	bool is_default_held;
+	bool is_other_held;
+};
+
 struct sorter {
 	struct gt_pending *pending;
 	const struct gt_trace *trace;
 	const gt_time *proven_ns;
-	struct held *streams; /* by row of streams, as far as the ops were seen */
-	struct held *records; /* by row of syncs: of its stream when the event was recorded */
-	gt_time *last_ns;     /* by row of streams: when its last work was given */
+	struct held *streams;     /* by row of streams, as far as the ops were seen */
+	struct context *contexts; /* by row of contexts */
+	struct held *records;     /* by row of syncs: of its stream when the event was recorded */
+	gt_time *last_ns;         /* by row of streams: when its last work was given */
 	gt_count *settled; /* by row of processes: last correlation id of a call that is not young */
 	gt_array(struct op) ops;
 };
@@ -142,24 +149,31 @@ static bool is_default(const struct gt_trace *trace, gt_id stream)
 	       trace->contexts.rows[row->context].null_stream == row->number;
 }
 
-/* Whether the one waits for work of the other that was given before: one is the default stream. */
-static bool waits_for(const struct gt_trace *trace, gt_id one, gt_id other)
+/* Whether it waits for the default stream of its context, and that for it. */
+static bool is_blocking(const struct gt_trace *trace, gt_id stream)
 {
-	const struct gt_stream *left = &trace->streams.rows[one];
-	const struct gt_stream *right = &trace->streams.rows[other];
+	return trace->streams.rows[stream].flags == STREAM_FLAG_DEFAULT &&
+	       trace->streams.rows[stream].context < trace->contexts.count;
+}
 
-	if (one == other || left->context != right->context)
-		return false;
-	return (is_default(trace, one) && right->flags == STREAM_FLAG_DEFAULT) ||
-	       (is_default(trace, other) && left->flags == STREAM_FLAG_DEFAULT);
+/* A stream is held up from now on. */
+static void hold(struct sorter *sorter, gt_id stream)
+{
+	const gt_id context = sorter->trace->streams.rows[stream].context;
+
+	if (is_default(sorter->trace, stream))
+		sorter->contexts[context].is_default_held = true;
+	else if (is_blocking(sorter->trace, stream))
+		sorter->contexts[context].is_other_held = true;
 }
 
 static bool behind_default(const struct sorter *sorter, gt_id stream)
 {
-	for (gt_id other = 0; other < sorter->trace->streams.count; other++)
-		if (is_held(&sorter->streams[other]) && waits_for(sorter->trace, stream, other))
-			return true;
-	return false;
+	const gt_id context = sorter->trace->streams.rows[stream].context;
+
+	if (is_default(sorter->trace, stream))
+		return sorter->contexts[context].is_other_held;
+	return is_blocking(sorter->trace, stream) && sorter->contexts[context].is_default_held;
 }
 
 /* ---- what holds what up ---- */
@@ -233,6 +247,7 @@ static void see_work(struct sorter *sorter, size_t row)
 	work->place = ++stream->pending;
 	work->state = state_of(sorter, work);
 	held->latest = row;
+	hold(sorter, work->stream);
 	if (held->work == GT_PENDING_NONE)
 		held->work = row;
 }
@@ -273,6 +288,7 @@ static void add_wait(struct sorter *sorter, gt_id row, const struct held *record
 		.behind = record ? record->latest : GT_PENDING_NONE,
 		.held_by = record ? work_behind(pending, record) : GT_PENDING_NONE,
 	};
+	hold(sorter, sync->stream);
 	if (!is_held(held))
 		held->wait = number;
 }
@@ -317,6 +333,7 @@ static void order(struct gt_pending *pending, const gt_time *proven_ns)
 		.proven_ns = proven_ns,
 		.streams = gt_allocate((streams + 1) * sizeof(*sorter.streams)),
 		.records = gt_allocate((trace->syncs.count + 1) * sizeof(*sorter.records)),
+		.contexts = gt_allocate_zeroed(trace->contexts.count, sizeof(*sorter.contexts)),
 		.last_ns = gt_allocate_zeroed(streams, sizeof(*sorter.last_ns)),
 		.settled = gt_allocate_zeroed(trace->processes.count, sizeof(*sorter.settled)),
 	};
@@ -333,6 +350,7 @@ static void order(struct gt_pending *pending, const gt_time *proven_ns)
 		see(&sorter, op);
 	gt_array_free(sorter.streams);
 	gt_array_free(sorter.records);
+	gt_array_free(sorter.contexts);
 	gt_array_free(sorter.last_ns);
 	gt_array_free(sorter.settled);
 	gt_array_release(&sorter.ops);
@@ -366,24 +384,28 @@ static void find_calls(struct gt_pending *pending, gt_id *last)
 static void find_waits(struct gt_pending *pending, const gt_id *last)
 {
 	const struct gt_trace *trace = pending->trace;
+	size_t *places = gt_allocate_zeroed(trace->threads.count, sizeof(*places)); /* from 1 */
 
+	for (size_t i = 0; i < pending->threads.count; i++)
+		places[pending->threads.rows[i].thread] = i + 1;
 	for (gt_id i = 0; i < trace->syncs.count; i++) {
 		const struct gt_sync *sync = &trace->syncs.rows[i];
-		bool known = false;
 
 		if (!(sync->flags & GT_UNFINISHED) || sync->thread >= trace->threads.count)
 			continue;
-		gt_array_each(struct gt_pending_thread, thread, &pending->threads) {
-			if (thread->thread != sync->thread)
-				continue;
-			known = true;
+		if (places[sync->thread] > 0) {
+			struct gt_pending_thread *thread =
+				&pending->threads.rows[places[sync->thread] - 1];
+
 			if (sync->api_call == thread->api_call)
 				thread->sync = i;
-		}
-		if (!known && last[sync->thread] == GT_NONE && gt_sync_waits_host(sync->kind))
+		} else if (last[sync->thread] == GT_NONE && gt_sync_waits_host(sync->kind)) {
 			*gt_array_push(&pending->threads) = (struct gt_pending_thread){
 				sync->thread, GT_NONE, i, sync->start_ns};
+			places[sync->thread] = pending->threads.count;
+		}
 	}
+	gt_array_free(places);
 }
 
 static void find_threads(struct gt_pending *pending)

@@ -420,23 +420,24 @@ static void add_streams(struct writer *writer)
 static void add_processes(struct writer *writer)
 {
 	const struct gt_trace *trace = writer->trace;
+	int64_t *works = gt_allocate_zeroed(trace->processes.count, sizeof(*works));
 
+	gt_array_each(const struct gt_pending_work, work, &writer->pending->works)
+		works[work->process]++;
 	for (gt_id i = 0; i < trace->processes.count; i++) {
 		const struct gt_process *process = &trace->processes.rows[i];
 		const gt_time silent_ns = writer->pending->now_ns - process->end_ns;
-		int64_t works = 0;
 
-		gt_array_each(const struct gt_pending_work, work, &writer->pending->works)
-			works += work->process == i;
 		add_rank(writer, i);
 		add_pid(writer, i);
 		gt_add_string(writer->result, trace, process->name);
 		gt_add_string(writer->result, trace, process->host);
 		gt_result_add_text(writer->result, gt_end_name(process->ended));
-		gt_result_add_count(writer->result, works);
+		gt_result_add_count(writer->result, works[i]);
 		gt_result_add_count_if(writer->result, is_running(trace, i) && process->end_ns > 0,
 		                       silent_ns > 0 ? silent_ns : 0);
 	}
+	gt_array_free(works);
 }
 
 /* One table, of all recordings one behind the other. */

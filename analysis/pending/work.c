@@ -161,8 +161,8 @@ static void each(struct finder *finder, void (*see)(struct finder *, const struc
 	each_graph_trace(finder, see);
 }
 
-/* A wait of the host that returned: all before it has ended. */
-static void see_wait(struct finder *finder, const struct gt_sync *sync)
+/* A wait of the host that returned: all before it has ended. waited_ns: by row of contexts. */
+static void see_wait(struct finder *finder, const struct gt_sync *sync, gt_time *waited_ns)
 {
 	const struct gt_trace *trace = finder->trace;
 
@@ -173,11 +173,22 @@ static void see_wait(struct finder *finder, const struct gt_sync *sync)
 	if (sync->kind == GT_SYNC_EVENT_SYNCHRONIZE && sync->record < trace->syncs.count)
 		prove(finder, trace->syncs.rows[sync->record].stream,
 		      trace->syncs.rows[sync->record].start_ns);
-	if (sync->kind != GT_SYNC_CONTEXT_SYNCHRONIZE || sync->context >= trace->contexts.count)
-		return;
+	if (sync->kind == GT_SYNC_CONTEXT_SYNCHRONIZE && sync->context < trace->contexts.count &&
+	    sync->start_ns > waited_ns[sync->context])
+		waited_ns[sync->context] = sync->start_ns;
+}
+
+static void see_waits(struct finder *finder)
+{
+	const struct gt_trace *trace = finder->trace;
+	gt_time *waited_ns = gt_allocate_zeroed(trace->contexts.count, sizeof(*waited_ns));
+
+	gt_array_each(const struct gt_sync, sync, &trace->syncs)
+		see_wait(finder, sync, waited_ns);
 	for (gt_id stream = 0; stream < trace->streams.count; stream++)
-		if (trace->streams.rows[stream].context == sync->context)
-			prove(finder, stream, sync->start_ns);
+		if (trace->streams.rows[stream].context < trace->contexts.count)
+			prove(finder, stream, waited_ns[trace->streams.rows[stream].context]);
+	gt_array_free(waited_ns);
 }
 
 /* As many nodes as the launches of an executable graph have had at most. */
@@ -215,16 +226,17 @@ static void add_launch(struct finder *finder, gt_id launch)
 	const struct gt_graph_launch *row = &trace->graph_launches.rows[launch];
 	const struct launched *launched = &finder->launches[launch];
 	const uint64_t nodes = row->exec < trace->graph_execs.count ? finder->most[row->exec] : 0;
+	const gt_id process = gt_trace_stream_process(trace, row->stream);
 	const bool whole = launched->open && launched->first_open.table == GT_TABLE_graph_traces;
 
-	if (!is_open(finder, launch, nodes))
+	if (process == GT_NONE || !is_open(finder, launch, nodes))
 		return;
 	*gt_array_push(&finder->pending->works) = (struct gt_pending_work){
 		.step = {GT_TABLE_graph_launches, launch},
 		.node = launched->open && !whole ? launched->first_open
 	                                         : (struct gt_step){.table = GT_TABLE_NONE},
 		.stream = row->stream,
-		.process = gt_trace_stream_process(trace, row->stream),
+		.process = process,
 		.api_call = row->api_call,
 		.correlation = row->correlation,
 		.given_ns = row->start_ns,
@@ -253,8 +265,7 @@ void gt_pending_find_work(struct gt_pending *pending, gt_time *proven_ns)
 		if (trace->graph_launches.rows[i].api_call < trace->api_calls.count)
 			finder.launch_of[trace->graph_launches.rows[i].api_call] = i;
 	each(&finder, see_ended);
-	gt_array_each(const struct gt_sync, sync, &trace->syncs)
-		see_wait(&finder, sync);
+	see_waits(&finder);
 	each(&finder, see_open);
 	count_most(&finder);
 	for (gt_id i = 0; i < trace->graph_launches.count; i++)
