@@ -319,29 +319,41 @@ static void release(struct gt_collection *collection)
 	gt_calibrations_release(&collection->calibrations);
 }
 
-int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt_watch *watch,
-                       struct gt_error *err)
+static int collect(struct gt_collection *collection, const char *path, struct gt_error *err)
 {
 	const size_t count = sizeof(stages) / sizeof(stages[0]);
+	const struct gt_watch *watch = collection->watch;
+	struct gt_trace *trace = collection->trace;
 	struct gt_kinds kinds;
-	struct gt_collection collection = {.trace = trace, .kinds = &kinds, .watch = watch};
 	int result;
 
 	gt_kinds_init(&kinds);
-	result = list(&collection, path, err);
+	collection->kinds = &kinds;
+	result = list(collection, path, err);
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
 		if (i > 0)
 			gt_watch_tell(watch, GT_SHARE_OF_DECODE + i * GT_SHARE_OF_REST / count,
 			              GT_SHARE_OF_DECODE + GT_SHARE_OF_REST);
-		result = stages[i]->run(&collection, err);
+		result = stages[i]->run(collection, err);
 	}
-	release(&collection);
+	release(collection);
 	if (result < 0) {
 		gt_trace_release(trace);
 		gt_trace_init(trace);
 	}
 	return result;
+}
+
+int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt_watch *watch,
+                       struct gt_error *err)
+{
+	return collect(&(struct gt_collection){.trace = trace, .watch = watch}, path, err);
+}
+
+int gt_collect_live(const char *path, struct gt_trace *trace, struct gt_error *err)
+{
+	return collect(&(struct gt_collection){.trace = trace, .live = true}, path, err);
 }
 
 int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err)

@@ -24,4 +24,10 @@ int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err);
 int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt_watch *watch,
                        struct gt_error *err);
 
+/*
+ * The same at a moment of its processes that run: with what is in their arenas, calls that have not
+ * returned and work that has not ended. Nothing of a process is touched.
+ */
+int gt_collect_live(const char *path, struct gt_trace *trace, struct gt_error *err);
+
 #endif

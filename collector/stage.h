@@ -112,6 +112,7 @@ struct gt_collection {
 	struct gt_trace *trace;
 	const struct gt_kinds *kinds;
 	const struct gt_watch *watch; /* NULL: nobody wants to know how far it is */
+	bool live;                    /* arenas of processes that run are read, too */
 	gt_array(struct gt_capture) captures;
 	gt_array(struct gt_host_roll) rolls; /* that say something */
 	uint64_t rolls_unread;

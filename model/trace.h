@@ -169,6 +169,8 @@ struct gt_trace {
 	gt_string tool_version; /* of gputrace that made the captures */
 	gt_string cupti;        /* path and version of the library that was used, "" when none */
 	gt_string driver;       /* CUDA driver version, as 13.0, "" when not known */
+	/* How often records are fetched from CUPTI, where it was set: the longest; 0: by default. */
+	gt_time flush_interval_ns;
 	/* Remark to show behind the recording's name; "": all of its files could be read. */
 	gt_string condition;
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */

@@ -99,6 +99,25 @@ static void take_end(struct gt_decoder *decoder, const struct gt_text *value)
 		decoder->capture->died = true;
 }
 
+/* Lines NAME=value of the environment; of several processes the longest interval is kept. */
+static void take_settings(struct gt_decoder *decoder, const struct gt_text *value)
+{
+	static const char name[] = "GPUTRACE_FLUSH_INTERVAL=";
+	struct gt_trace *trace = decoder->collection->trace;
+	const char *at = memmem(value->bytes, value->size, name, sizeof(name) - 1);
+	char text[32] = "";
+	uint64_t interval_ns;
+
+	if (!at)
+		return;
+	at += sizeof(name) - 1;
+	snprintf(text, sizeof(text), "%.*s", (int)(value->bytes + value->size - at), at);
+	text[strcspn(text, "\n")] = '\0';
+	if (gt_parse_duration(text, &interval_ns) == 0 && interval_ns < INT64_MAX &&
+	    (gt_time)interval_ns > trace->flush_interval_ns)
+		trace->flush_interval_ns = (gt_time)interval_ns;
+}
+
 /* The value becomes one member of the process or the trace. */
 #define TAKE(name, member, reader)                                                                 \
 	static void take_##name(struct gt_decoder *decoder, const struct gt_text *value)           \
@@ -145,6 +164,7 @@ static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
 		{GT_META_CUPTI_PATH, take_cupti_path},
 		{GT_META_CUPTI_VERSION, take_cupti_version},
 		{GT_META_DRIVER, take_driver},
+		{GT_META_SETTINGS, take_settings},
 		{GT_META_ENVIRONMENT, take_environment},
 		{GT_META_API, take_api},
 		{GT_META_WRITTEN, take_written},

@@ -9,7 +9,9 @@
 #include "base/strings.h"
 #include "base/watch.h"
 #include "collector/decode/decoder.h"
+#include "collector/decode/long_ago.h"
 #include "format/arena/files.h"
+#include "format/arena/live.h"
 #include "format/arena/salvage.h"
 #include "format/ranges.h"
 
@@ -141,6 +143,8 @@ static int decode_bytes(struct gt_decoder *decoder, const struct gt_content *con
 	gt_reader_use(reader, decoder->decompressor);
 	if (content->pages)
 		gt_reader_skip_holes(reader, content);
+	if (content->pages && decoder->collection->live)
+		reader->passes = gt_is_long_ago;
 	while (gt_reader_next(reader, &chunk) > 0) {
 		decode_chunk(decoder, &chunk);
 		tell(decoder, reader->offset);
@@ -166,21 +170,27 @@ static int append(void *context, const void *data, size_t size)
 	return 0;
 }
 
-static int decode_arena(struct gt_decoder *decoder, const struct gt_content *capture,
-                        struct gt_error *err)
+static int salvage(struct gt_decoder *decoder, const struct gt_content *arena,
+                   const struct gt_content *capture, struct gt_sink sink, struct gt_error *err)
+{
+	return decoder->capture->running
+	               ? gt_salvage_live(arena, capture, sink, err)
+	               : gt_salvage_arena(arena->bytes, arena->size, capture->bytes, capture->size,
+	                                  sink, err);
+}
+
+static int decode_arena(struct gt_decoder *decoder, const struct gt_content *arena,
+                        const struct gt_content *capture, struct gt_error *err)
 {
 	uint8_t header[GT_FILE_HEADER_SIZE] = GT_FILE_MAGIC;
 	struct bytes bytes = {0};
-	struct gt_content arena;
 	struct gt_reader reader;
-	int result = gt_load_file(&arena, decoder->capture->arena_path, err);
+	int result;
 
 	gt_put_u32(header + 8, GT_FORMAT_VERSION);
 	gt_put_u32(header + 12, GT_FILE_HEADER_SIZE);
 	append(&bytes, header, sizeof(header));
-	if (result == 0)
-		result = gt_salvage_arena(arena.bytes, arena.size, capture->bytes, capture->size,
-		                          (struct gt_sink){append, &bytes}, err);
+	result = salvage(decoder, arena, capture, (struct gt_sink){append, &bytes}, err);
 	make_room(decoder, bytes.all.count);
 	if (result == 0)
 		result = decode_bytes(decoder,
@@ -188,29 +198,62 @@ static int decode_arena(struct gt_decoder *decoder, const struct gt_content *cap
 		                                           .size = bytes.all.count},
 		                      bytes.all.count, &reader, err);
 	gt_array_release(&bytes.all);
+	return result;
+}
+
+/* The arena of a process that died is read after the capture, when nobody writes either. */
+static int load_dead_arena(struct gt_decoder *decoder, const struct gt_content *capture,
+                           struct gt_error *err)
+{
+	struct gt_content arena;
+	int result = gt_load_file(&arena, decoder->capture->arena_path, err);
+
+	if (result == 0)
+		result = decode_arena(decoder, &arena, capture, err);
 	gt_unload(&arena);
 	return result;
 }
 
+/* That of one that runs, where it is asked for, before the capture. */
+static void load_live_arena(struct gt_decoder *decoder, struct gt_content *arena)
+{
+	struct gt_capture *capture = decoder->capture;
+	struct gt_error why = {0};
+
+	*arena = (struct gt_content){0};
+	if (!decoder->collection->live || !capture->arena_path ||
+	    !gt_arena_is_live(capture->arena_path))
+		return;
+	capture->running = true;
+	if (gt_arena_load_live(arena, capture->arena_path, &why) < 0 && why.code != ENODATA)
+		gt_collection_note(decoder->collection, capture->process, "decode",
+		                   "%s could not be read: %s", capture->arena_path, why.text);
+}
+
 /*
- * Takes what a dead process left in its arena; only what a running process has written counts. When
- * that fails for an arena without a capture, err says why nothing is known of the process.
+ * Takes what a dead process left in its arena; of a running process only what it has written
+ * counts, and the copy of its arena where there is one. When that fails for an arena without a
+ * capture, err says why nothing is known of the process.
  */
-static void add_arena(struct gt_decoder *decoder, const struct gt_content *capture,
-                      struct gt_error *err)
+static void add_arena(struct gt_decoder *decoder, const struct gt_content *live,
+                      const struct gt_content *capture, struct gt_error *err)
 {
 	struct gt_capture *to = decoder->capture;
 	struct gt_error why = {0};
 
 	if (!to->arena_path)
 		return;
-	if (gt_arena_is_live(to->arena_path)) {
+	if (live->bytes) {
+		if (decode_arena(decoder, live, capture, &why) < 0)
+			gt_collection_note(decoder->collection, to->process, "decode",
+			                   "%s could not be read: %s", to->arena_path, why.text);
+	} else if (gt_arena_is_live(to->arena_path)) {
 		to->running = true;
 		gt_collection_note(
 			decoder->collection, to->process, "decode",
 			"the process still runs: the latest events are not in its capture "
 			"yet");
-	} else if (decode_arena(decoder, capture, &why) < 0 && why.code != ENODATA) {
+	} else if (load_dead_arena(decoder, capture, &why) < 0 && why.code != ENODATA) {
 		gt_collection_note(decoder->collection, to->process, "decode",
 		                   "%s could not be salvaged: %s", to->arena_path, why.text);
 		if (to->missing)
@@ -335,6 +378,7 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 {
 	struct gt_capture *capture = decoder->capture;
 	struct gt_trace *trace = decoder->collection->trace;
+	struct gt_content arena;
 	struct gt_content content;
 	struct gt_reader reader = {0};
 	const gt_count pid = gt_pid_of_name(capture->name);
@@ -344,17 +388,19 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	capture->process = (gt_id)trace->processes.count;
 	*gt_array_push(&trace->processes) = (struct gt_process){
 		.pid = pid, .capture = gt_strings_add(trace->strings, capture->name)};
+	load_live_arena(decoder, &arena);
 	result = decode_file(decoder, &content, &reader, err);
 	/* The captures of other processes are none the worse for one that cannot be read. */
 	capture->unread = result < 0;
 	problem = *err;
-	add_arena(decoder, &content, err);
+	add_arena(decoder, &arena, &content, err);
 	remark_condition(decoder, &reader, result < 0 ? problem.text : NULL);
 	if (result == 0)
 		remark(decoder, &reader);
 	name_devices(trace, capture);
 	trace->processes.rows[capture->process].ended = end_of(capture);
 	gt_unload(&content);
+	gt_unload(&arena);
 	return capture->died || capture->running ? 0 : result;
 }
 
@@ -440,6 +486,8 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 
 	gt_array_each(struct gt_capture, machine, &collection->machines)
 		decode_machine(&decoder, machine);
+	if (collection->live)
+		decoder.condition.running = 0; /* what they have not written yet is here too */
 	tell_condition(collection->trace, &decoder.condition);
 	free(decoder.scratch);
 	free(decoder.decompressor);

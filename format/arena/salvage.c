@@ -2,6 +2,8 @@
 #include "format/arena/salvage.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -12,20 +14,28 @@
 #include "format/file/chunk.h"
 #include "format/file/meta.h"
 #include "format/file/reader.h"
+#include "format/recording.h"
 
-#define MAX_WRITTEN 4096 /* above what a buffer of 64 MiB makes */
+#define MAX_WRITTEN 65536 /* a buffer of 64 MiB makes fewer than 4096 */
 
-/* The chunks that a process had written of the buffer it was draining when it died. */
+/*
+ * Ids that are given out here to what a running process has not named: it goes on giving out those
+ * that come next, and the capture may have them already.
+ */
+#define IDS_APART 65536u
+
+/* The chunks that the capture has of buffers that are in the arena too. */
 struct written {
-	uint64_t source;
 	uint32_t count;
 	struct {
+		uint64_t source;
 		uint16_t kind;
 		uint16_t part;
 	} chunks[MAX_WRITTEN];
 };
 
 struct salvager {
+	bool live; /* the process runs: the arena is a copy of a moment ago */
 	struct gt_arena arena;
 	struct gt_writer writer;
 	struct gt_drain *drain;
@@ -54,30 +64,46 @@ static bool is_written(void *context, uint64_t source, uint16_t kind, uint16_t p
 {
 	const struct written *written = &((const struct salvager *)context)->written;
 
-	if (source != written->source)
-		return false;
 	for (uint32_t i = 0; i < written->count; i++)
-		if (written->chunks[i].kind == kind && written->chunks[i].part == part)
+		if (written->chunks[i].source == source && written->chunks[i].kind == kind &&
+		    written->chunks[i].part == part)
 			return true;
 	return false;
 }
 
-/* Notes which chunks of one buffer are in a capture. */
-static void find_written(struct written *written, uint64_t source, const uint8_t *capture,
-                         size_t size)
+/*
+ * Whether chunks of a buffer may be in the capture already: it was being drained when the process
+ * died, or when the arena was copied, or has been since.
+ */
+static bool may_be_written(const struct salvager *salvager, uint64_t source)
 {
+	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++) {
+		const struct gt_slot *slot = &salvager->arena.slots[i];
+		const uint32_t state = atomic_load(&slot->state);
+
+		if (atomic_load(&slot->sequence) == source &&
+		    (state == GT_SLOT_DRAINING || (salvager->live && state != GT_SLOT_FREE)))
+			return true;
+	}
+	return false;
+}
+
+/* Notes which chunks of such buffers are in a capture. */
+static void find_written(struct salvager *salvager, const uint8_t *capture, size_t size)
+{
+	struct written *written = &salvager->written;
 	struct gt_reader reader;
 	struct gt_chunk chunk;
 
-	*written = (struct written){.source = source};
 	if (gt_reader_init(&reader, capture, size, NULL, NULL) < 0)
 		return;
 	while (gt_reader_next_packed(&reader, &chunk) > 0) {
-		if (chunk.header.source == source && written->count < MAX_WRITTEN) {
-			written->chunks[written->count].kind = chunk.header.kind;
-			written->chunks[written->count].part = chunk.header.part;
-			written->count++;
-		}
+		if (written->count == MAX_WRITTEN || !may_be_written(salvager, chunk.header.source))
+			continue;
+		written->chunks[written->count].source = chunk.header.source;
+		written->chunks[written->count].kind = chunk.header.kind;
+		written->chunks[written->count].part = chunk.header.part;
+		written->count++;
 	}
 }
 
@@ -170,8 +196,7 @@ static uint32_t used_of(const struct gt_slot *slot)
 	return atomic_load(&slot->scanned) & GT_SLOT_CLOSED && closed < used ? closed : used;
 }
 
-static void drain_slot(struct salvager *salvager, const struct gt_slot *slot,
-                       const uint8_t *capture, size_t capture_size)
+static void drain_slot(struct salvager *salvager, const struct gt_slot *slot)
 {
 	const uint32_t state = atomic_load(&slot->state);
 
@@ -181,16 +206,26 @@ static void drain_slot(struct salvager *salvager, const struct gt_slot *slot,
 		each_record(salvager, slot, discard_record);
 		return;
 	}
-	salvager->written = (struct written){0};
-	if (state == GT_SLOT_DRAINING)
-		find_written(&salvager->written, atomic_load(&slot->sequence), capture,
-		             capture_size);
 	gt_drain_begin(salvager->drain, slot);
 	if (slot->kind == GT_SLOT_ACTIVITY)
 		each_record(salvager, slot, drain_record);
 	else
 		gt_drain_records(salvager->drain, slot, used_of(slot));
 	gt_drain_end(salvager->drain);
+}
+
+/* Strings that the process gave ids are written; those that come now and shapes get ids apart. */
+static void set_ids_apart(struct salvager *salvager)
+{
+	struct gt_arena_header *header = salvager->arena.header;
+
+	gt_drain_strings(salvager->drain);
+	if (gt_arena_reuse_heap(&salvager->arena)) {
+		header->strings_dropped += IDS_APART;
+		header->string_count += IDS_APART;
+		header->strings_written += IDS_APART;
+	}
+	header->shape_count += IDS_APART;
 }
 
 /* The arena is open and the writer ready. */
@@ -211,14 +246,19 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 		forget_written(&salvager->arena);
 	recount_strings(&salvager->arena);
 	salvager->drain = gt_drain_init(&config, memory, gt_drain_memory());
+	find_written(salvager, capture, capture_size);
+	if (salvager->live)
+		set_ids_apart(salvager);
 	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++)
-		drain_slot(salvager, &salvager->arena.slots[i], capture, capture_size);
+		drain_slot(salvager, &salvager->arena.slots[i]);
 	gt_drain_header(salvager->drain);
-	(void)gt_meta_write_one(&salvager->writer, GT_META_END, GT_META_END_DIED);
+	if (!salvager->live)
+		(void)gt_meta_write_one(&salvager->writer, GT_META_END, GT_META_END_DIED);
 }
 
-int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
-                     struct gt_sink sink, struct gt_error *err)
+static int salvage_arena(bool live, const struct gt_content *arena,
+                         const struct gt_content *capture, struct gt_sink sink,
+                         struct gt_error *err)
 {
 	const size_t head = gt_align_64(sizeof(struct salvager));
 	const size_t size = head + gt_writer_memory() + gt_drain_memory();
@@ -229,19 +269,36 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
 
 	if (memory == MAP_FAILED)
 		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
-	result = gt_arena_open(&salvager->arena, arena, arena_size, err);
+	result = gt_arena_open(&salvager->arena, arena->bytes, arena->size, err);
 	if (result == 0 &&
 	    gt_writer_init(&salvager->writer, sink, memory + head, gt_writer_memory()) < 0)
 		result = gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
 	if (result == 0) {
 		salvager->writer.flags = GT_CHUNK_SALVAGED;
 		salvager->writer.written = salvager->arena.header->written;
-		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
+		salvager->live = live;
+		salvage(salvager, memory + head + gt_writer_memory(), capture->bytes,
+		        capture->size);
 		if (salvager->writer.failed)
 			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");
 	}
 	munmap(memory, size);
 	return result;
+}
+
+int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
+                     struct gt_sink sink, struct gt_error *err)
+{
+	return salvage_arena(false, &(struct gt_content){.bytes = arena, .size = arena_size},
+	                     &(struct gt_content){.bytes = (uint8_t *)(uintptr_t)capture,
+	                                          .size = capture_size},
+	                     sink, err);
+}
+
+int gt_salvage_live(const struct gt_content *arena, const struct gt_content *capture,
+                    struct gt_sink sink, struct gt_error *err)
+{
+	return salvage_arena(true, arena, capture, sink, err);
 }
 
 int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct gt_error *err)

@@ -6,6 +6,7 @@
 
 #include "format/file/writer.h"
 
+struct gt_content;
 struct gt_error;
 
 /* Takes what a process that died left in its arena. format/arena/files.h finds such arenas. */
@@ -25,5 +26,12 @@ int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct g
  */
 int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
                      struct gt_sink sink, struct gt_error *err);
+
+/*
+ * The same of a process that runs, of a copy that gt_arena_load_live made before the capture was
+ * read. Chunks that the capture has meanwhile are left out, and no end of the process is written.
+ */
+int gt_salvage_live(const struct gt_content *arena, const struct gt_content *capture,
+                    struct gt_sink sink, struct gt_error *err);
 
 #endif

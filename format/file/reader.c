@@ -167,10 +167,25 @@ static int end_here(struct gt_reader *reader)
 	return 0;
 }
 
+/* A good chunk is behind the reader then, as one that was given out. */
+static bool pass(struct gt_reader *reader)
+{
+	struct gt_chunk chunk;
+
+	if (!reader->passes || check(reader, &chunk) <= 0 || !reader->passes(reader, &chunk.header))
+		return false;
+	reader->offset += GT_CHUNK_HEADER_SIZE + chunk.header.stored;
+	reader->good_bytes = reader->offset;
+	return true;
+}
+
 static int next(struct gt_reader *reader, struct gt_chunk *chunk, bool unpacked)
 {
-	const size_t begin = reader->offset;
+	size_t begin;
 
+	while (pass(reader))
+		;
+	begin = reader->offset;
 	while (reader->offset < reader->size && reader->work > 0) {
 		if (check(reader, chunk) > 0 && (!unpacked || unpack(reader, chunk) == 0)) {
 			if (reader->offset > begin && reader->skipped == 0)

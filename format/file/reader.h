@@ -28,6 +28,8 @@ struct gt_reader {
 	uint64_t skipped;  /* damaged bytes that were skipped over */
 	size_t damage_at;  /* where the first of them stands */
 	const struct gt_content *content; /* which holes there are; NULL: none */
+	/* Whether a chunk whose header and place these are is passed over; NULL: none is. */
+	bool (*passes)(const struct gt_reader *reader, const struct gt_chunk_header *header);
 	uint64_t work; /* bytes that may still be looked through and unpacked, see below */
 };
 

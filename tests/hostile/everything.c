@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/pending/pending.h"
+#include "analysis/pending/remarks.h"
+#include "analysis/pending/tables.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/timeline/timeline.h"
@@ -94,6 +97,28 @@ static void make_reports(const struct gt_view *view)
 		gt_array_each(const struct gt_section, section, &result.sections)
 			check_cells(gt_reports[i]->name, section);
 		gt_result_release(&result);
+	}
+}
+
+/* As if it hung now, and as if all had ended long ago. */
+static void make_pending(const struct gt_trace *trace)
+{
+	const gt_time moments[] = {trace->end_ns, INT64_MAX};
+
+	for (size_t i = 0; i < sizeof(moments) / sizeof(moments[0]); i++) {
+		struct gt_pending pending;
+		struct gt_result result;
+		struct gt_error err = {0};
+
+		gt_result_init(&result);
+		gt_pending_init(&pending, trace, moments[i]);
+		gt_pending_add_tables(&result, &pending, 1);
+		gt_pending_remark(&result, &pending, 1);
+		must(gt_result_check(&result, &err) == 0);
+		gt_array_each(const struct gt_section, section, &result.sections)
+			check_cells("pending", section);
+		gt_result_release(&result);
+		gt_pending_release(&pending);
 	}
 }
 
@@ -199,6 +224,7 @@ size_t read_everything(const char *folder)
 
 		check_ledger(&trace);
 		make_reports(&view);
+		make_pending(&trace);
 		make_timeline(&view);
 		written = make_exports(&view);
 	} else {
