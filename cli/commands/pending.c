@@ -19,7 +19,7 @@
 #include "cli/command_line/option.h"
 #include "cli/output/say.h"
 #include "cli/output/words.h"
-#include "cli/pending/find.h"
+#include "cli/recording/of_process.h"
 #include "cli/recording/reading.h"
 #include "cli/recording/recording.h"
 #include "cli/render/render.h"
@@ -116,8 +116,9 @@ static int choose(const char *word, struct gt_words *paths, struct gt_error *err
 	if (paths->list.count > 0)
 		return 0;
 	if (!path)
-		result = word && gt_pending_is_pid(word) ? gt_pending_find(word, &path, err)
-		                                         : gt_recording_choose(word, &path, err);
+		result = word && gt_recording_is_pid(word)
+		                 ? gt_recording_of_process(word, &path, err)
+		                 : gt_recording_choose(word, &path, err);
 	if (result == 0)
 		gt_words_add(paths, path, strlen(path));
 	free(path);

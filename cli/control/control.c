@@ -2,7 +2,6 @@
 #include "cli/control/control.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,12 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "base/host.h"
-#include "base/parse.h"
 #include "base/path.h"
 #include "cli/output/say.h"
+#include "cli/recording/of_process.h"
 #include "cli/recording/recording.h"
 #include "format/control/control.h"
 #include "format/recording.h"
@@ -26,57 +24,13 @@ enum { TRIES = 500, TRY_NS = 10000000 };
 
 /* ---- which recording ---- */
 
-/* A traced process has the roll of its recording mapped: ADDRESSES ... /FOLDER/HOST.roll */
-static char *folder_of_line(const char *line)
-{
-	const char *path = strchr(line, '/');
-	size_t size = path ? strcspn(path, "\n") : 0;
-	char *folder;
-
-	if (size <= strlen(GT_ROLL_SUFFIX) || strncmp(path + size - strlen(GT_ROLL_SUFFIX),
-	                                              GT_ROLL_SUFFIX, strlen(GT_ROLL_SUFFIX)) != 0)
-		return NULL;
-	while (path[size - 1] != '/')
-		size--;
-	if (size <= 1)
-		return NULL;
-	folder = gt_allocate(size);
-	memcpy(folder, path, size - 1);
-	folder[size - 1] = '\0';
-	return folder;
-}
-
-static int find_of_process(uint64_t pid, char **folder, struct gt_error *err)
-{
-	char name[64];
-	char line[PATH_MAX + 256];
-	FILE *maps;
-
-	snprintf(name, sizeof(name), "/proc/%" PRIu64 "/maps", pid);
-	maps = fopen(name, "re");
-	if (!maps)
-		return gt_fail(err, errno == ENOENT ? ESRCH : errno,
-		               "cannot look at process %" PRIu64 ": %s", pid,
-		               errno == ENOENT ? "there is none" : gt_errno_text(errno));
-	while (!*folder && fgets(line, sizeof(line), maps))
-		*folder = folder_of_line(line);
-	fclose(maps);
-	if (*folder)
-		return 0;
-	return gt_fail(err, ENOENT,
-	               "gputrace does not record process %" PRIu64
-	               ": it must be started by gputrace run, and have used CUDA or NVTX",
-	               pid);
-}
-
 int gt_control_find(const char *word, char **folder, struct gt_error *err)
 {
-	uint64_t pid;
 	int result;
 
 	*folder = NULL;
-	if (word && gt_parse_count(word, &pid) == 0 && access(word, F_OK) < 0)
-		return find_of_process(pid, folder, err);
+	if (word && gt_recording_is_pid(word))
+		return gt_recording_of_process(word, folder, err);
 	result = gt_recording_choose(word, folder, err);
 	if (result == 0 && !gt_path_is_folder(*folder))
 		result = gt_fail(err, EINVAL, "%s is no recording's folder", *folder);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/pending/find.h"
+#include "cli/recording/of_process.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 /* Programs start programs through shells and launchers. */
 enum { MOST_GENERATIONS = 16 };
 
-bool gt_pending_is_pid(const char *word)
+bool gt_recording_is_pid(const char *word)
 {
 	uint64_t pid;
 	char *recording = gt_recording_find(word);
@@ -124,7 +124,7 @@ static char *find_among(const char *pid, int generation)
 	return folder;
 }
 
-int gt_pending_find(const char *pid, char **path, struct gt_error *err)
+int gt_recording_of_process(const char *pid, char **path, struct gt_error *err)
 {
 	int why;
 
