@@ -24,6 +24,7 @@
 #include "cli/run/python.h"
 #include "cli/run/steps/steps.h"
 #include "cli/run/strangers.h"
+#include "format/control/control.h"
 #include "format/settings.h"
 
 /* The limits are those of the help in format/settings.def. */
@@ -209,6 +210,9 @@ static void listen_to(struct gt_run *run)
 	char filters[32];
 
 	gt_listener_open(&run->listener, run->folder);
+	/* An earlier run of the same recording may have been stopped by a command. */
+	if (run->args->join && run->listener.roll && gt_recording_writers(run->folder) == 0)
+		gt_order_forget(run->listener.roll);
 	if (*run->listener.run)
 		gt_environment_set(&run->environment, "GPUTRACE_RUN", run->listener.run);
 	else

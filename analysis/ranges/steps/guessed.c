@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/ranges/steps/guessed.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/ranges/steps/period.h"
@@ -8,12 +9,22 @@
 #include "model/whole.h"
 #include "model/work/activity.h"
 #include "model/work/intervals.h"
+#include "model/work/pauses.h"
+
+/* A step in which recording was paused is none: nobody knows how many there were in that time. */
+static bool is_interrupted(const struct gt_trace *whole, const struct gt_period_step *step)
+{
+	const struct gt_pause *pause = gt_pause_next(whole, step->process, step->start_ns);
+
+	return pause && pause->start_ns < step->end_ns;
+}
 
 void gt_steps_add_guessed(struct gt_steps *steps, const struct gt_view *view)
 {
 	const struct gt_trace *trace = view->trace;
 	const gt_time until_ns = gt_whole_until(trace);
 	struct gt_periods periods;
+	uint64_t interrupted = 0;
 
 	gt_periods_init(&periods, gt_whole_of(trace));
 	gt_array_each(const struct gt_period_step, guessed, &periods.rows) {
@@ -23,6 +34,10 @@ void gt_steps_add_guessed(struct gt_steps *steps, const struct gt_view *view)
 		if (process == GT_NONE || guessed->start_ns < view->start_ns ||
 		    guessed->start_ns >= view->end_ns)
 			continue;
+		if (is_interrupted(gt_whole_of(trace), guessed)) {
+			interrupted++;
+			continue;
+		}
 		*gt_array_push(&steps->rows) = (struct gt_step){
 			.range = GT_NONE,
 			.thread = gt_whole_shown(trace, GT_TABLE_threads, guessed->thread),
@@ -33,7 +48,7 @@ void gt_steps_add_guessed(struct gt_steps *steps, const struct gt_view *view)
 	}
 	if (steps->rows.count > 0) {
 		steps->anchor = periods.anchor;
-		steps->others = periods.others;
+		steps->others = periods.others + interrupted;
 	}
 	gt_periods_release(&periods);
 }

@@ -322,6 +322,25 @@ Test(steps, are_no_ranges_of_a_library)
 	}
 }
 
+/* Nobody knows how many steps there were in a pause, nor how long the interrupted one took. */
+Test(steps, that_are_guessed_end_where_recording_is_paused)
+{
+	scene_begin(20000);
+	add_longer("NCCL", "ncclAllReduce");
+	launch_longer();
+	*gt_array_push(&trace.pauses) = (struct gt_pause){
+		.start_ns = TRACE_START_NS + 12500,
+		.end_ns = TRACE_START_NS + 12700,
+		.process = process,
+		.resumed_by = 2,
+	};
+	run_report(&result, "steps", &trace);
+	expect_words(&result, "steps", 0, "range", "guessed: gemm");
+	expect_count(&result, "steps", 0, "steps", STEPS - 2);
+	expect_count(&result, "steps", 0, "median_ns", 1000);
+	scene_end();
+}
+
 Test(steps, are_no_ranges_inside_an_operation)
 {
 	scene_begin(20000);
