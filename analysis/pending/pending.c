@@ -434,7 +434,7 @@ void gt_pending_init(struct gt_pending *pending, const struct gt_trace *trace, g
 	};
 	for (size_t i = 0; i < trace->streams.count; i++)
 		pending->streams[i].last.table = GT_TABLE_NONE;
-	gt_recording_of_process_work(pending, proven_ns);
+	gt_pending_find_work(pending, proven_ns);
 	order(pending, proven_ns);
 	find_threads(pending);
 	gt_array_free(proven_ns);

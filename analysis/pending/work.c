@@ -246,7 +246,8 @@ static void add_launch(struct finder *finder, gt_id launch)
 	};
 }
 
-void gt_recording_of_process_work(struct gt_pending *pending, gt_time *proven_ns)
+/* NOLINTNEXTLINE(readability-non-const-parameter): the finder writes it */
+void gt_pending_find_work(struct gt_pending *pending, gt_time *proven_ns)
 {
 	const struct gt_trace *trace = pending->trace;
 	const size_t calls = trace->api_calls.count + 1;

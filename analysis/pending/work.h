@@ -8,6 +8,6 @@
  * Fills works, without place and state and in any order, and of streams what ended last. proven_ns,
  * by row of streams: work that was given before has ended.
  */
-void gt_recording_of_process_work(struct gt_pending *pending, gt_time *proven_ns);
+void gt_pending_find_work(struct gt_pending *pending, gt_time *proven_ns);
 
 #endif

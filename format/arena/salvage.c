@@ -256,9 +256,8 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 		(void)gt_meta_write_one(&salvager->writer, GT_META_END, GT_META_END_DIED);
 }
 
-static int salvage_arena(bool live, const struct gt_content *arena,
-                         const struct gt_content *capture, struct gt_sink sink,
-                         struct gt_error *err)
+static int salvage_arena(bool live, const struct gt_content *arena, const void *capture,
+                         size_t capture_size, struct gt_sink sink, struct gt_error *err)
 {
 	const size_t head = gt_align_64(sizeof(struct salvager));
 	const size_t size = head + gt_writer_memory() + gt_drain_memory();
@@ -277,8 +276,7 @@ static int salvage_arena(bool live, const struct gt_content *arena,
 		salvager->writer.flags = GT_CHUNK_SALVAGED;
 		salvager->writer.written = salvager->arena.header->written;
 		salvager->live = live;
-		salvage(salvager, memory + head + gt_writer_memory(), capture->bytes,
-		        capture->size);
+		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
 		if (salvager->writer.failed)
 			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");
 	}
@@ -290,15 +288,13 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
                      struct gt_sink sink, struct gt_error *err)
 {
 	return salvage_arena(false, &(struct gt_content){.bytes = arena, .size = arena_size},
-	                     &(struct gt_content){.bytes = (uint8_t *)(uintptr_t)capture,
-	                                          .size = capture_size},
-	                     sink, err);
+	                     capture, capture_size, sink, err);
 }
 
 int gt_salvage_live(const struct gt_content *arena, const struct gt_content *capture,
                     struct gt_sink sink, struct gt_error *err)
 {
-	return salvage_arena(true, arena, capture, sink, err);
+	return salvage_arena(true, arena, capture->bytes, capture->size, sink, err);
 }
 
 int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct gt_error *err)

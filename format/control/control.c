@@ -78,6 +78,7 @@ int gt_control_each(const char *folder,
 
 	if (!directory)
 		return gt_fail(err, errno, "cannot look into %s: %s", folder, gt_errno_text(errno));
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is our own */
 	while ((entry = readdir(directory))) {
 		struct gt_controlled process = {0};
 		char name[NAME_MAX + 1];

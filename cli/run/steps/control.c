@@ -84,39 +84,50 @@ static int set_occurrences(struct gt_environment *environment, const char *text,
 	return 0;
 }
 
-static int check(const struct gt_run_args *args, struct gt_error *err)
+static int check_times(const struct gt_run_args *args, struct gt_error *err)
 {
-	const bool by_time = args->delay_ns || args->duration_ns || args->start_at;
+	const char *other = args->record_range   ? "--record-range"
+	                    : args->profiler_api ? "--profiler-api"
+	                                         : NULL;
 
 	if (args->delay_ns && args->start_at)
 		return gt_fail(err, EINVAL, "--delay and --start-at exclude each other");
-	if (args->record_range && args->profiler_api)
-		return gt_fail(err, EINVAL, "--record-range and --profiler-api exclude each other");
-	if (by_time && (args->record_range || args->profiler_api))
+	if (other && (args->delay_ns || args->duration_ns || args->start_at))
 		return gt_fail(err, EINVAL,
 		               "%s says when recording begins and ends: no --delay, --duration or "
 		               "--start-at goes with it",
-		               args->record_range ? "--record-range" : "--profiler-api");
-	if (args->record_range && (args->range || args->capture_sequence))
+		               other);
+	return 0;
+}
+
+static int check_range(const struct gt_run_args *args, struct gt_error *err)
+{
+	if (!args->record_range)
+		return args->occurrences
+		               ? gt_fail(err, EINVAL, "--occurrences goes with --record-range")
+		               : 0;
+	if (!*args->record_range)
+		return gt_fail(err, EINVAL, "--record-range needs the name of a range");
+	if (args->profiler_api)
+		return gt_fail(err, EINVAL, "--record-range and --profiler-api exclude each other");
+	if (args->range || args->capture_sequence)
 		return gt_fail(err, EINVAL,
 		               "--record-range and %s exclude each other: one range is watched for",
 		               args->range ? "--range" : "--capture-sequence");
-	if (args->record_range && args->no_nvtx)
+	if (args->no_nvtx)
 		return gt_fail(err, EINVAL,
 		               "--record-range and --no-nvtx exclude each other: the range is one "
 		               "of NVTX");
-	if (args->record_range && !*args->record_range)
-		return gt_fail(err, EINVAL, "--record-range needs the name of a range");
-	if (args->occurrences && !args->record_range)
-		return gt_fail(err, EINVAL, "--occurrences goes with --record-range");
 	return 0;
 }
 
 int gt_run_set_control(struct gt_environment *environment, const struct gt_run_args *args,
                        struct gt_error *err)
 {
-	int result = check(args, err);
+	int result = check_range(args, err);
 
+	if (result == 0)
+		result = check_times(args, err);
 	if (result == 0)
 		result = set_times(environment, args, err);
 	if (result == 0 && args->occurrences)

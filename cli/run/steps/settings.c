@@ -95,6 +95,19 @@ static int set_device_events(struct gt_environment *environment, const struct gt
 	return 0;
 }
 
+/* Options that go together, or do not. */
+static int set_choices(struct gt_environment *environment, const struct gt_run_args *args,
+                       struct gt_error *err)
+{
+	int result = gt_run_set_chosen_launches(environment, args, err);
+
+	if (result == 0)
+		result = gt_run_set_control(environment, args, err);
+	if (result == 0)
+		result = set_device_events(environment, args, err);
+	return result;
+}
+
 int gt_run_set_options(struct gt_environment *environment, const struct gt_run_args *args,
                        struct gt_error *err)
 {
@@ -136,11 +149,7 @@ int gt_run_set_options(struct gt_environment *environment, const struct gt_run_a
 		gt_environment_set(environment, "GPUTRACE_MEMORY_LIBRARIES", "1");
 	if (args->verbose)
 		gt_environment_set(environment, "GPUTRACE_VERBOSE", "1");
-	result = gt_run_set_chosen_launches(environment, args, err);
-	if (result == 0)
-		result = gt_run_set_control(environment, args, err);
-	if (result == 0)
-		result = set_device_events(environment, args, err);
+	result = set_choices(environment, args, err);
 	if (result < 0)
 		return result;
 	return args->cupti ? set_cupti(environment, args->cupti, err) : 0;
