@@ -324,11 +324,11 @@ static int collect(struct gt_collection *collection, const char *path, struct gt
 	const size_t count = sizeof(stages) / sizeof(stages[0]);
 	const struct gt_watch *watch = collection->watch;
 	struct gt_trace *trace = collection->trace;
-	struct gt_kinds kinds;
+	struct gt_kinds *kinds = gt_allocate(sizeof(*kinds));
 	int result;
 
-	gt_kinds_init(&kinds);
-	collection->kinds = &kinds;
+	gt_kinds_init(kinds);
+	collection->kinds = kinds;
 	result = list(collection, path, err);
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
@@ -338,6 +338,7 @@ static int collect(struct gt_collection *collection, const char *path, struct gt
 		result = stages[i]->run(collection, err);
 	}
 	release(collection);
+	gt_array_free(kinds);
 	if (result < 0) {
 		gt_trace_release(trace);
 		gt_trace_init(trace);

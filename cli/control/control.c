@@ -102,11 +102,11 @@ static void ignore(void *context, const struct gt_controlled *process)
 /* Asking for the folder alone takes half a second where a run has it. */
 static int check_runs(const char *folder, struct gt_error *err)
 {
-	const int processes = gt_control_each(folder, ignore, NULL, err);
-	const int hold = processes == 0 ? gt_folder_hold(folder, GT_HOLD_ALONE) : -EWOULDBLOCK;
+	const int count = gt_control_each(folder, ignore, NULL, err);
+	const int hold = count == 0 ? gt_folder_hold(folder, GT_HOLD_ALONE) : -EWOULDBLOCK;
 
-	if (processes < 0)
-		return processes;
+	if (count < 0)
+		return count;
 	if (hold < 0)
 		return 0; /* a run or a process has it */
 	gt_folder_leave(hold);

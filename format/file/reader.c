@@ -16,14 +16,13 @@ int gt_reader_init(struct gt_reader *reader, const void *data, size_t size, void
                    struct gt_error *err)
 {
 	const uint8_t *bytes = data;
-	const size_t seen = size < 8 ? size : 8;
 
 	*reader =
 		(struct gt_reader){.data = bytes,
 	                           .size = size,
 	                           .scratch = scratch,
 	                           .work = GT_READER_WORK + GT_READER_WORK_SHARE * (uint64_t)size};
-	if (seen && memcmp(bytes, GT_FILE_MAGIC, seen) != 0)
+	if (size > 0 && memcmp(bytes, GT_FILE_MAGIC, size < 8 ? size : 8) != 0)
 		return gt_fail(err, EBADMSG, "it is not a gputrace capture");
 	if (size < GT_FILE_HEADER_SIZE) {
 		reader->torn = true;
