@@ -374,7 +374,8 @@ static void find_calls(struct gt_pending *pending, gt_id *last)
 		const struct gt_api_call *call =
 			last[thread] == GT_NONE ? NULL : &trace->api_calls.rows[last[thread]];
 
-		if (call && call->flags & GT_UNFINISHED)
+		/* Whether a call that a pause interrupted has returned nobody knows. */
+		if (call && call->flags & GT_UNFINISHED && !(call->flags & GT_INTERRUPTED))
 			*gt_array_push(&pending->threads) = (struct gt_pending_thread){
 				thread, last[thread], GT_NONE, call->start_ns};
 	}

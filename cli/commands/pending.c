@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "analysis/pending/pending.h"
 #include "analysis/pending/remarks.h"
@@ -19,6 +18,7 @@
 #include "cli/command_line/option.h"
 #include "cli/output/say.h"
 #include "cli/output/words.h"
+#include "cli/recording/manifest.h"
 #include "cli/recording/of_process.h"
 #include "cli/recording/reading.h"
 #include "cli/recording/recording.h"
@@ -49,18 +49,10 @@ struct ranks {
 	size_t count; /* of those that were read */
 };
 
-static gt_time now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_BOOTTIME, &time);
-	return (gt_time)time.tv_sec * 1000000000 + time.tv_nsec;
-}
-
 static int read_one(struct ranks *ranks, const char *path, struct gt_error *err)
 {
 	struct gt_trace *trace = &ranks->traces[ranks->count];
-	const gt_time now_ns = now();
+	const gt_time now_ns = gt_instant_now().boottime_ns;
 	int result;
 
 	gt_trace_init(trace);

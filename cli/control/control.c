@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/host.h"
 #include "base/path.h"
+#include "cli/command_line/option.h"
 #include "cli/output/say.h"
 #include "cli/recording/of_process.h"
 #include "cli/recording/recording.h"
@@ -24,7 +25,7 @@ enum { TRIES = 500, TRY_NS = 10000000 };
 
 /* ---- which recording ---- */
 
-int gt_control_find(const char *word, char **folder, struct gt_error *err)
+static int find(const char *word, char **folder, struct gt_error *err)
 {
 	int result;
 
@@ -34,6 +35,25 @@ int gt_control_find(const char *word, char **folder, struct gt_error *err)
 	result = gt_recording_choose(word, folder, err);
 	if (result == 0 && !gt_path_is_folder(*folder))
 		result = gt_fail(err, EINVAL, "%s is no recording's folder", *folder);
+	return result;
+}
+
+int gt_control_run(const struct gt_option *options, int argc, char **argv, gt_control_act *act,
+                   struct gt_error *err)
+{
+	int no_values = 0;
+	const int left = gt_options_parse(options, &no_values, argc, argv, err);
+	char *folder = NULL;
+	int result;
+
+	if (left < 0)
+		return left;
+	result = gt_recording_one(left, argv, err);
+	if (result == 0)
+		result = find(left > 0 ? argv[0] : NULL, &folder, err);
+	if (result == 0)
+		result = act(folder, err);
+	free(folder);
 	return result;
 }
 
@@ -118,7 +138,7 @@ static const char *processes(unsigned count)
 	return count == 1 ? "process" : "processes";
 }
 
-int gt_control_ask(const char *folder, bool record, struct gt_error *err)
+static int ask(const char *folder, bool record, struct gt_error *err)
 {
 	struct answers answers = {0};
 	struct gt_roll *roll = NULL;
@@ -139,6 +159,16 @@ int gt_control_ask(const char *folder, bool record, struct gt_error *err)
 		gt_say("%s: %s in %u %s", folder, record ? "recording" : "paused", answers.all,
 		       processes(answers.all));
 	return 0;
+}
+
+int gt_control_start(const char *folder, struct gt_error *err)
+{
+	return ask(folder, true, err);
+}
+
+int gt_control_stop(const char *folder, struct gt_error *err)
+{
+	return ask(folder, false, err);
 }
 
 /* ---- status ---- */

@@ -2,26 +2,30 @@
 #ifndef GT_CLI_CONTROL_CONTROL_H
 #define GT_CLI_CONTROL_CONTROL_H
 
-#include <stdbool.h>
-
 struct gt_error;
+struct gt_option;
 
 /* Recordings of programs that still run: gputrace start, stop and status. */
 
+/* Does something with a recording's folder; 0, or a negative errno value with a sentence. */
+typedef int gt_control_act(const char *folder, struct gt_error *err);
+
 /*
- * The recording that a word names: a process id of this machine, or a recording as elsewhere; NULL
- * for the one that would be read. The caller frees it. Negative, with a sentence: there is none.
+ * The command of one of these acts: its operand is a recording, or the id of a process of this
+ * machine that is recorded; without one it is the recording that would be read.
  */
-int gt_control_find(const char *word, char **folder, struct gt_error *err);
+int gt_control_run(const struct gt_option *options, int argc, char **argv, gt_control_act *act,
+                   struct gt_error *err);
 
 /*
  * Has all processes of the recording on this machine record, or pause, and waits until each has
- * followed. Says how many did. Negative: nothing is recorded into it here, or some process did not
- * follow within five seconds.
+ * followed. Says how many did. Fails where nothing is recorded into it here, or some process did
+ * not follow within five seconds.
  */
-int gt_control_ask(const char *folder, bool record, struct gt_error *err);
+gt_control_act gt_control_start;
+gt_control_act gt_control_stop;
 
 /* Prints a line for each process of the recording on this machine, whether it is paused. */
-int gt_control_print(const char *folder, struct gt_error *err);
+gt_control_act gt_control_print;
 
 #endif

@@ -213,15 +213,25 @@ static uint32_t route_of(struct gt_session *session, struct gt_member *member)
 	return 0;
 }
 
-/* The routes of sources that record. */
-static uint32_t routes_that_record(const struct gt_session *session)
+static bool records(const struct gt_member *member)
+{
+	return member->phase == GT_SOURCE_RECORDING;
+}
+
+static bool goes_on(const struct gt_member *member)
+{
+	return member->source->goes_on;
+}
+
+/* The routes of those that are so. */
+static uint32_t routes_of(const struct gt_session *session, bool (*is)(const struct gt_member *))
 {
 	uint32_t routes = 0;
 
 	for (uint32_t i = 0; i < session->sources.count; i++) {
 		const struct gt_member *member = &session->sources.members[i];
 
-		if (member->phase == GT_SOURCE_RECORDING && member->route)
+		if (member->route && is(member))
 			routes |= gt_route_bit(&session->router, member->route);
 	}
 	return routes;
@@ -234,7 +244,7 @@ uint32_t gt_sources_arm(struct gt_session *session, bool paused)
 	for (uint32_t i = 0; i < session->sources.count; i++)
 		if (!paused || session->sources.members[i].source->goes_on)
 			arm(session, &session->sources.members[i]);
-	gt_router_enable(&session->router, &session->cupti, routes_that_record(session));
+	gt_router_enable(&session->router, &session->cupti, routes_of(session, records));
 	for (uint32_t i = 0; i < session->sources.count; i++)
 		routes |= route_of(session, &session->sources.members[i]);
 	return routes;
@@ -255,15 +265,7 @@ bool gt_sources_pause(struct gt_session *session, uint32_t times)
 
 uint32_t gt_sources_that_go_on(const struct gt_session *session)
 {
-	uint32_t routes = 0;
-
-	for (uint32_t i = 0; i < session->sources.count; i++) {
-		const struct gt_member *member = &session->sources.members[i];
-
-		if (member->route && member->source->goes_on)
-			routes |= gt_route_bit(&session->router, member->route);
-	}
-	return routes;
+	return routes_of(session, goes_on);
 }
 
 void gt_sources_disarm(struct gt_session *session, bool all)

@@ -182,13 +182,12 @@ static uint64_t until(uint64_t due_ns)
 /* Until there is work, a source is due, or an order was given. */
 static void wait_for_work(struct gt_session *session, uint64_t most_ns)
 {
-	const struct gt_control *control = &session->control;
 	const uint64_t end_ns = gt_now() + most_ns;
-	uint64_t left_ns = most_ns;
+	uint64_t wait_ns;
 
-	while (!gt_wait(&session->writer_thread.work, gt_control_wait_ns(control, left_ns)) &&
-	       !gt_control_has_order(control) && (left_ns = until(end_ns)) > 0)
-		;
+	do
+		wait_ns = gt_control_wait_ns(&session->control, until(end_ns));
+	while (!gt_wait(&session->writer_thread.work, wait_ns) && wait_ns > 0);
 }
 
 /* At first it does not wait long, so that names are kept if the program dies young. */

@@ -1,20 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/work/pauses.h"
 
+#include "base/search.h"
+
 size_t gt_pauses_before(const struct gt_trace *trace, gt_time moment_ns)
 {
-	size_t first = 0;
-	size_t end = trace->pauses.count;
-
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (trace->pauses.rows[middle].start_ns < moment_ns)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return first;
+	return gt_count_before(&trace->pauses, &moment_ns, gt_by_i64);
 }
 
 const struct gt_pause *gt_pause_next(const struct gt_trace *trace, gt_id process, gt_time moment_ns)

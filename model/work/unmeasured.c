@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/work/unmeasured.h"
 
+#include "base/search.h"
 #include "model/whole.h"
 #include "model/work/intervals.h"
 #include "model/work/timed.h"
@@ -34,19 +35,10 @@ static bool uses_gpus(const struct gt_trace *trace, gt_id process)
 /* Work that was launched in a pause has no row: until the first that has one nobody knows of it. */
 static gt_time known_from(const struct gt_trace *trace, const struct gt_pause *pause)
 {
-	size_t first = 0;
-	size_t end = trace->kernels.count;
+	size_t row = gt_count_before(&trace->kernels, &pause->end_ns, gt_by_i64);
 
-	while (first < end) {
-		const size_t middle = first + (end - first) / 2;
-
-		if (trace->kernels.rows[middle].start_ns < pause->end_ns)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	for (; first < trace->kernels.count; first++) {
-		const struct gt_kernel *kernel = &trace->kernels.rows[first];
+	for (; row < trace->kernels.count; row++) {
+		const struct gt_kernel *kernel = &trace->kernels.rows[row];
 
 		if (gt_trace_process_of(trace, GT_TABLE_kernels, kernel) == pause->process)
 			return kernel->start_ns;

@@ -7,8 +7,8 @@
 
 #include "base/parse.h"
 
-/* FIRST:COUNT, both from 1 on. */
-static int set_launches(struct gt_environment *environment, const char *text, struct gt_error *err)
+int gt_run_set_part(struct gt_environment *environment, const struct gt_run_part *part,
+                    const char *text, struct gt_error *err)
 {
 	const char *colon = strchr(text, ':');
 	char first[32] = "";
@@ -18,12 +18,20 @@ static int set_launches(struct gt_environment *environment, const char *text, st
 		memcpy(first, text, (size_t)(colon - text));
 	if (!colon || gt_parse_count(first, &value) < 0 || value == 0 ||
 	    gt_parse_count(colon + 1, &value) < 0 || value == 0)
-		return gt_fail(err, EINVAL,
-		               "--launches %s is not FIRST:COUNT, such as 1:10 for the first ten",
-		               text);
-	gt_environment_set(environment, "GPUTRACE_LAUNCHES_FIRST", first);
-	gt_environment_set(environment, "GPUTRACE_LAUNCHES_COUNT", colon + 1);
+		return gt_fail(err, EINVAL, "%s %s is not FIRST:COUNT, such as %s", part->option,
+		               text, part->example);
+	gt_environment_set(environment, part->first, first);
+	gt_environment_set(environment, part->count, colon + 1);
 	return 0;
+}
+
+static int set_launches(struct gt_environment *environment, const char *text, struct gt_error *err)
+{
+	static const struct gt_run_part part = {"--launches", "1:10 for the first ten",
+	                                        "GPUTRACE_LAUNCHES_FIRST",
+	                                        "GPUTRACE_LAUNCHES_COUNT"};
+
+	return gt_run_set_part(environment, &part, text, err);
 }
 
 static int check_regex(const char *option, const char *pattern, struct gt_error *err)

@@ -63,25 +63,14 @@ static int set_times(struct gt_environment *environment, const struct gt_run_arg
 	return 0;
 }
 
-/* FIRST:COUNT, both from 1 on. */
 static int set_occurrences(struct gt_environment *environment, const char *text,
                            struct gt_error *err)
 {
-	const char *colon = strchr(text, ':');
-	char first[32] = "";
-	uint64_t value = 0;
+	static const struct gt_run_part part = {"--occurrences", "3:2 for the third and the fourth",
+	                                        "GPUTRACE_RECORD_RANGE_FIRST",
+	                                        "GPUTRACE_RECORD_RANGE_COUNT"};
 
-	if (colon && (size_t)(colon - text) < sizeof(first))
-		memcpy(first, text, (size_t)(colon - text));
-	if (!colon || gt_parse_count(first, &value) < 0 || value == 0 ||
-	    gt_parse_count(colon + 1, &value) < 0 || value == 0)
-		return gt_fail(err, EINVAL,
-		               "--occurrences %s is not FIRST:COUNT, such as 3:2 for the third and "
-		               "the fourth",
-		               text);
-	gt_environment_set(environment, "GPUTRACE_RECORD_RANGE_FIRST", first);
-	gt_environment_set(environment, "GPUTRACE_RECORD_RANGE_COUNT", colon + 1);
-	return 0;
+	return gt_run_set_part(environment, &part, text, err);
 }
 
 static int check_times(const struct gt_run_args *args, struct gt_error *err)

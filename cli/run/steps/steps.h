@@ -111,6 +111,17 @@ int gt_run_set_folder(struct gt_run *run, struct gt_error *err);
 void gt_run_set_number(struct gt_environment *environment, const char *name, uint64_t value,
                        const char *unit);
 
+/* Options FIRST:COUNT, both from 1 on, and the settings that they become. */
+struct gt_run_part {
+	const char *option;
+	const char *example; /* with its meaning */
+	const char *first;
+	const char *count;
+};
+
+int gt_run_set_part(struct gt_environment *environment, const struct gt_run_part *part,
+                    const char *text, struct gt_error *err);
+
 /* When recording begins and ends, in the program's time. */
 int gt_run_set_control(struct gt_environment *environment, const struct gt_run_args *args,
                        struct gt_error *err);

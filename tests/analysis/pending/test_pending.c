@@ -411,6 +411,19 @@ Test(pending, threads_are_inside_the_last_call_that_did_not_return)
 	end();
 }
 
+/* Nobody heard of its return while recording was paused. */
+Test(pending, threads_are_inside_no_call_that_a_pause_interrupted)
+{
+	gt_id call;
+
+	begin();
+	call = trace_call(&trace, thread, "cudaStreamSynchronize", 200, 300);
+	trace.api_calls.rows[call].flags |= GT_UNFINISHED | GT_INTERRUPTED;
+	look();
+	cr_expect(eq(sz, pending.threads.count, 0));
+	end();
+}
+
 Test(pending, the_age_of_a_silent_process_ends_where_it_fell_silent)
 {
 	begin();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_INJECTION_OUTPUT_CONTROL_H
-#define GT_INJECTION_OUTPUT_CONTROL_H
+#ifndef GT_INJECTION_CONTROL_CONTROL_H
+#define GT_INJECTION_CONTROL_CONTROL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,10 +33,7 @@ struct gt_order gt_control_begin(struct gt_control *control, const struct gt_rol
 /* The next order that is to be followed. */
 struct gt_order gt_control_next(struct gt_control *control);
 
-/* Nanoseconds until gt_control_next should be asked again, no more than most_ns. */
+/* Nanoseconds until gt_control_next should be asked again, no more than most_ns; 0: now. */
 uint64_t gt_control_wait_ns(const struct gt_control *control, uint64_t most_ns);
-
-/* Whether it should be asked now. */
-bool gt_control_has_order(const struct gt_control *control);
 
 #endif

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "injection/output/control.h"
+#include "injection/control/control.h"
 
 #include <time.h>
 
+#include "injection/process/now.h"
+
 /* A command is followed within so long: 50 looks a second cost a quarter of a millisecond. */
 #define LOOK_NS 20000000u
-
-static uint64_t real_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static bool waits_for_somebody(const struct gt_settings *settings)
 {
@@ -40,7 +34,7 @@ struct gt_order gt_control_begin(struct gt_control *control, const struct gt_rol
 
 static bool is_over(uint64_t *at_ns)
 {
-	if (*at_ns == 0 || real_now() < *at_ns)
+	if (*at_ns == 0 || gt_read_clock(CLOCK_REALTIME) < *at_ns)
 		return false;
 	*at_ns = 0;
 	return true;
@@ -63,15 +57,6 @@ struct gt_order gt_control_next(struct gt_control *control)
 	return (struct gt_order){0};
 }
 
-bool gt_control_has_order(const struct gt_control *control)
-{
-	const uint64_t now = control->start_at_ns || control->stop_at_ns ? real_now() : 0;
-
-	return (control->roll && gt_order_of(control->roll) != control->followed) ||
-	       (control->start_at_ns && now >= control->start_at_ns) ||
-	       (control->stop_at_ns && now >= control->stop_at_ns);
-}
-
 static uint64_t least(uint64_t one, uint64_t other)
 {
 	return one < other ? one : other;
@@ -79,7 +64,7 @@ static uint64_t least(uint64_t one, uint64_t other)
 
 static uint64_t until(uint64_t at_ns, uint64_t most_ns)
 {
-	const uint64_t now = at_ns ? real_now() : 0;
+	const uint64_t now = at_ns ? gt_read_clock(CLOCK_REALTIME) : 0;
 
 	if (at_ns == 0)
 		return most_ns;
@@ -88,6 +73,8 @@ static uint64_t until(uint64_t at_ns, uint64_t most_ns)
 
 uint64_t gt_control_wait_ns(const struct gt_control *control, uint64_t most_ns)
 {
+	if (control->roll && gt_order_of(control->roll) != control->followed)
+		return 0;
 	if (control->roll)
 		most_ns = least(most_ns, LOOK_NS);
 	return until(control->stop_at_ns, until(control->start_at_ns, most_ns));
