@@ -213,7 +213,7 @@ static uint32_t route_of(struct gt_session *session, struct gt_member *member)
 	return 0;
 }
 
-static bool records(const struct gt_member *member)
+static bool is_recording(const struct gt_member *member)
 {
 	return member->phase == GT_SOURCE_RECORDING;
 }
@@ -244,7 +244,7 @@ uint32_t gt_sources_arm(struct gt_session *session, bool paused)
 	for (uint32_t i = 0; i < session->sources.count; i++)
 		if (!paused || session->sources.members[i].source->goes_on)
 			arm(session, &session->sources.members[i]);
-	gt_router_enable(&session->router, &session->cupti, routes_of(session, records));
+	gt_router_enable(&session->router, &session->cupti, routes_of(session, is_recording));
 	for (uint32_t i = 0; i < session->sources.count; i++)
 		routes |= route_of(session, &session->sources.members[i]);
 	return routes;
