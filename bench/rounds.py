@@ -38,6 +38,9 @@ class Variant:
         self.name, self.help, self.run = name, help_text, run
         self.rounds, self.failures = [], []
 
+    def settle(self, folder):
+        """Called once its process is warm, before its first turn."""
+
     @property
     def failure(self):
         """Why the last run that failed did, or None."""

@@ -59,6 +59,7 @@ class Player:
         self.line = self.accept(self.listener)
         self.stream = self.line.makefile("rw")
         self.pid = self.read(START_LIMIT_S)["pid"]
+        self.variant.settle(self.folder)
 
     def accept(self, listener):
         limit = time.monotonic() + START_LIMIT_S

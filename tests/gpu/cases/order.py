@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tests of scripts/run-gpu-tests, in the order they run."""
 from cases import (
-    allocators, captures, compare, counters, critical_path, damaged_bundles, device_events, ends, graphs, jax_programs, kills,
-    memory, modules, occupancy, own_clocks, planted_faults, processes, pytorch, replay_launches, replay_sequences, replay_states,
-    replay_textures, replay_variants, samples, telemetry,
+    allocators, compare, control, counters, critical_path, device_events, doctor, ends, graphs, jax_programs, kills, memory, modules,
+    occupancy, own_clocks, pending, planted_faults, processes, pytorch, samples, telemetry,
 )
+from cases.replay import captures, damaged_bundles, launches, sequences, states, textures, variants
 
 
 def list_tests(bench):
@@ -19,6 +19,16 @@ def list_tests(bench):
         ("node_hazards", 40, planted_faults.test_node_hazards),
         ("ipc_events", 30, critical_path.test_ipc_events),
         ("advice", 120, planted_faults.test_advice),
+        ("control_commands", 30, control.test_control_commands),
+        ("control_often", 60, control.test_control_often),
+        ("control_start_paused", 30, control.test_control_start_paused),
+        ("control_program", 30, control.test_control_program),
+        ("control_range", 30, control.test_control_range),
+        ("control_times", 40, control.test_control_times),
+        ("control_running", 30, control.test_control_running),
+        ("control_pytorch", 120, control.test_control_pytorch),
+        ("pending", 60, pending.test_pending),
+        ("doctor", 60, doctor.test_doctor),
         ("bandwidth", 20, samples.test_bandwidth),
         ("phases", 60, samples.test_phases),
         ("telemetry", 30, telemetry.test_telemetry),
@@ -71,33 +81,33 @@ def list_tests(bench):
     tests += [(f"own_{what} {framework}", limit_s, lambda bench, test=test, framework=framework: test(bench, framework))
               for framework in ("torch", "jax")
               for what, limit_s, test in (("clocks", 90, own_clocks.test_own_clocks), ("energy", 90, own_clocks.test_own_energy))]
-    tests += [(f"replay_{name}", 60, lambda bench, name=name: replay_launches.test_replay(bench, name)) for name in replay_launches.REPLAYED]
-    tests += [(f"replay_python_{name}", 80, lambda bench, name=name: replay_launches.test_replay_python(bench, name))
-              for name in replay_launches.REPLAYED_PYTHON]
+    tests += [(f"replay_{name}", 60, lambda bench, name=name: launches.test_replay(bench, name)) for name in launches.REPLAYED]
+    tests += [(f"replay_python_{name}", 80, lambda bench, name=name: launches.test_replay_python(bench, name))
+              for name in launches.REPLAYED_PYTHON]
     tests += [
-        ("replay_cold", 60, replay_launches.test_replay_cold),
-        ("replay_counters", 180, replay_states.test_replay_counters),
-        ("replay_torch_state", 300, replay_states.test_replay_torch_state),
-        ("replay_faults", 40, replay_variants.test_replay_faults),
-        ("replay_lock", 60, replay_variants.test_replay_lock),
+        ("replay_cold", 60, launches.test_replay_cold),
+        ("replay_counters", 180, states.test_replay_counters),
+        ("replay_torch_state", 300, states.test_replay_torch_state),
+        ("replay_faults", 40, variants.test_replay_faults),
+        ("replay_lock", 60, variants.test_replay_lock),
         ("capture_memory", 40, captures.test_capture_memory),
         ("capture_expandable", 60, captures.test_capture_expandable),
         ("capture_workspace", 60, captures.test_capture_workspace),
         ("capture_choice", 60, captures.test_capture_choice),
         ("capture_refused", 60, captures.test_capture_refused),
         ("capture_beside", 60, captures.test_capture_beside),
-        ("replay_variants", 60, replay_variants.test_replay_variants),
-        ("replay_breaking", 120, replay_variants.test_replay_breaking),
-        ("replay_again", 120, replay_variants.test_replay_again),
+        ("replay_variants", 60, variants.test_replay_variants),
+        ("replay_breaking", 120, variants.test_replay_breaking),
+        ("replay_again", 120, variants.test_replay_again),
         ("replay_bundles", 60, damaged_bundles.test_replay_bundles),
         ("replay_addresses", 60, damaged_bundles.test_replay_addresses),
-        ("array_facts", 30, replay_textures.test_array_facts),
-        ("replay_textures", 150, replay_textures.test_replay_textures),
-        ("replay_range", 90, replay_sequences.test_replay_range),
-        ("replay_sequence", 60, replay_sequences.test_replay_sequence),
-        ("replay_priorities", 60, replay_sequences.test_replay_priorities),
-        ("replay_steps", 180, replay_sequences.test_replay_steps),
-        ("replay_graphs", 90, replay_sequences.test_replay_graphs),
-        ("replay_torch_graph", 60, replay_sequences.test_replay_torch_graph),
+        ("array_facts", 30, textures.test_array_facts),
+        ("replay_textures", 150, textures.test_replay_textures),
+        ("replay_range", 90, sequences.test_replay_range),
+        ("replay_sequence", 60, sequences.test_replay_sequence),
+        ("replay_priorities", 60, sequences.test_replay_priorities),
+        ("replay_steps", 180, sequences.test_replay_steps),
+        ("replay_graphs", 90, sequences.test_replay_graphs),
+        ("replay_torch_graph", 60, sequences.test_replay_torch_graph),
     ]
     return tests
