@@ -47,6 +47,8 @@ struct sorter {
 	struct held *records;     /* by row of syncs: of its stream when the event was recorded */
 	gt_time *last_ns;         /* by row of streams: when its last work was given */
 	gt_count *settled; /* by row of processes: last correlation id of a call that is not young */
+	bool *gave;        /* by row of threads: work that has not ended */
+	bool *gave_any;    /* by row of processes: likewise, its thread is not known */
 	gt_array(struct op) ops;
 };
 
@@ -54,6 +56,7 @@ const char *gt_pending_state_name(enum gt_pending_state state)
 {
 	static const char *const names[] = {
 		[GT_PENDING_UNTOLD] = "no record yet",
+		[GT_PENDING_HIDDEN] = "may have ended",
 		[GT_PENDING_FIRST] = "runs or is stuck",
 		[GT_PENDING_BEHIND] = "behind other work",
 		[GT_PENDING_EVENT] = "its stream waits",
@@ -156,7 +159,7 @@ static bool is_blocking(const struct gt_trace *trace, gt_id stream)
 	       trace->streams.rows[stream].context < trace->contexts.count;
 }
 
-/* A stream is held up from now on. */
+/* It is known that a stream is held up from now on. */
 static void hold(struct sorter *sorter, gt_id stream)
 {
 	const gt_id context = sorter->trace->streams.rows[stream].context;
@@ -220,22 +223,55 @@ static bool is_untold(const struct sorter *sorter, const struct gt_pending_work 
 	        work->ended == 0 && work->node.table == GT_TABLE_NONE);
 }
 
+static gt_id thread_of(const struct gt_trace *trace, const struct gt_pending_work *work)
+{
+	return work->api_call < trace->api_calls.count
+	               ? trace->api_calls.rows[work->api_call].thread
+	               : GT_NONE;
+}
+
+/* Whether its thread gave work before that has not ended: no record of it comes. */
+static bool is_hidden(const struct sorter *sorter, const struct gt_pending_work *work)
+{
+	const gt_id thread = thread_of(sorter->trace, work);
+
+	return sorter->gave_any[work->process] ||
+	       (thread < sorter->trace->threads.count && sorter->gave[thread]);
+}
+
+static void note_given(struct sorter *sorter, const struct gt_pending_work *work)
+{
+	const gt_id thread = thread_of(sorter->trace, work);
+
+	if (thread < sorter->trace->threads.count)
+		sorter->gave[thread] = true;
+	else
+		sorter->gave_any[work->process] = true;
+}
+
+/* Whether it has not ended. */
+static bool is_open(const struct gt_pending_work *work)
+{
+	return work->state != GT_PENDING_UNTOLD && work->state != GT_PENDING_HIDDEN;
+}
+
 static enum gt_pending_state state_of(const struct sorter *sorter,
                                       const struct gt_pending_work *work)
 {
 	const struct gt_pending *pending = sorter->pending;
 	const struct held *held = &sorter->streams[work->stream];
 
-	if (held->work != GT_PENDING_NONE)
-		return pending->works.rows[held->work].state == GT_PENDING_UNTOLD
-		               ? GT_PENDING_UNTOLD
-		               : GT_PENDING_BEHIND;
-	if (held->wait != GT_PENDING_NONE)
-		return pending->waits.rows[held->wait].certain ? GT_PENDING_EVENT
-		                                               : GT_PENDING_MAYBE;
+	if (held->work != GT_PENDING_NONE && is_open(&pending->works.rows[held->work]))
+		return GT_PENDING_BEHIND;
+	if (held->wait != GT_PENDING_NONE && pending->waits.rows[held->wait].certain)
+		return GT_PENDING_EVENT;
 	if (behind_default(sorter, work->stream))
 		return GT_PENDING_DEFAULT;
-	return is_untold(sorter, work) ? GT_PENDING_UNTOLD : GT_PENDING_FIRST;
+	if (is_untold(sorter, work))
+		return GT_PENDING_UNTOLD;
+	if (is_hidden(sorter, work))
+		return GT_PENDING_HIDDEN;
+	return held->wait != GT_PENDING_NONE ? GT_PENDING_MAYBE : GT_PENDING_FIRST;
 }
 
 static void see_work(struct sorter *sorter, size_t row)
@@ -246,9 +282,12 @@ static void see_work(struct sorter *sorter, size_t row)
 
 	work->place = ++stream->pending;
 	work->state = state_of(sorter, work);
+	note_given(sorter, work);
 	held->latest = row;
-	hold(sorter, work->stream);
-	if (held->work == GT_PENDING_NONE)
+	if (is_open(work))
+		hold(sorter, work->stream);
+	if (held->work == GT_PENDING_NONE ||
+	    (!is_open(&sorter->pending->works.rows[held->work]) && is_open(work)))
 		held->work = row;
 }
 
@@ -271,7 +310,7 @@ static bool is_certain(const struct gt_pending *pending, const struct held *reco
 {
 	if (record->wait != GT_PENDING_NONE)
 		return pending->waits.rows[record->wait].certain;
-	return pending->works.rows[record->work].state != GT_PENDING_UNTOLD;
+	return is_open(&pending->works.rows[record->work]);
 }
 
 static void add_wait(struct sorter *sorter, gt_id row, const struct held *record)
@@ -288,7 +327,8 @@ static void add_wait(struct sorter *sorter, gt_id row, const struct held *record
 		.behind = record ? record->latest : GT_PENDING_NONE,
 		.held_by = record ? work_behind(pending, record) : GT_PENDING_NONE,
 	};
-	hold(sorter, sync->stream);
+	if (pending->waits.rows[number].certain)
+		hold(sorter, sync->stream);
 	if (!is_held(held))
 		held->wait = number;
 }
@@ -336,6 +376,8 @@ static void order(struct gt_pending *pending, const gt_time *proven_ns)
 		.contexts = gt_allocate_zeroed(trace->contexts.count, sizeof(*sorter.contexts)),
 		.last_ns = gt_allocate_zeroed(streams, sizeof(*sorter.last_ns)),
 		.settled = gt_allocate_zeroed(trace->processes.count, sizeof(*sorter.settled)),
+		.gave = gt_allocate_zeroed(trace->threads.count, sizeof(*sorter.gave)),
+		.gave_any = gt_allocate_zeroed(trace->processes.count, sizeof(*sorter.gave_any)),
 	};
 
 	/* All bits set is GT_PENDING_NONE. */
@@ -353,6 +395,8 @@ static void order(struct gt_pending *pending, const gt_time *proven_ns)
 	gt_array_free(sorter.contexts);
 	gt_array_free(sorter.last_ns);
 	gt_array_free(sorter.settled);
+	gt_array_free(sorter.gave);
+	gt_array_free(sorter.gave_any);
 	gt_array_release(&sorter.ops);
 }
 

@@ -15,10 +15,15 @@
  * and what holds it back. A launch of a CUDA graph is one piece of work. Work of a stream runs in
  * the order in which it was given. So what comes before work that ended, or before a wait of the
  * host that returned, has ended too, with or without a record that says so.
+ *
+ * CUPTI fills a buffer of records in order, and each thread has its own (CUPTI 13.0 on an H200,
+ * 2026-11-29): of work that a thread gave behind work of its that has not ended, on whatever
+ * stream, there is no record.
  */
 
 enum gt_pending_state {
 	GT_PENDING_UNTOLD,  /* it may have ended: nobody can have fetched its record yet */
+	GT_PENDING_HIDDEN,  /* it may have ended: work that its thread gave before has not */
 	GT_PENDING_FIRST,   /* nothing of its stream is before it: it runs, or is stuck */
 	GT_PENDING_BEHIND,  /* behind other work of its stream */
 	GT_PENDING_EVENT,   /* behind a wait of its stream for an event or a value */

@@ -10,6 +10,7 @@
 struct counts {
 	size_t works;
 	size_t untold; /* whose record may be on its way */
+	size_t hidden;
 	size_t doubtful;
 	size_t processes;
 	size_t ended;
@@ -24,6 +25,7 @@ static void count_works(struct counts *counts, const struct gt_pending *pending)
 	counts->works += pending->works.count;
 	gt_array_each(const struct gt_pending_work, work, &pending->works) {
 		counts->untold += work->state == GT_PENDING_UNTOLD;
+		counts->hidden += work->state == GT_PENDING_HIDDEN;
 		counts->doubtful += work->state == GT_PENDING_MAYBE;
 	}
 	if (pending->fresh_ns > counts->fresh_ns)
@@ -95,6 +97,11 @@ void gt_pending_remark(struct gt_result *result, const struct gt_pending *pendin
 			"which records are fetched, or its launch is not known. It may "
 			"have ended.",
 			gt_figure_ns(counts.fresh_ns).text);
+	if (counts.hidden > 0)
+		gt_result_remark(
+			result,
+			"Work may have ended: CUPTI tells what a thread launched in the order "
+			"of its launches, and an earlier one of that thread has not ended.");
 	if (counts.doubtful > 0)
 		gt_result_remark(
 			result, "A stream may wait: that what it waits for has ended is not known, "

@@ -35,8 +35,9 @@ struct launched {
 struct finder {
 	struct gt_pending *pending;
 	const struct gt_trace *trace;
-	gt_time *proven_ns;        /* by row of streams */
-	gt_id *launch_of;          /* by row of api_calls: row of graph_launches */
+	gt_time *proven_ns; /* by row of streams */
+	gt_id *launch_of;   /* by row of api_calls: row of graph_launches */
+	bool *waited;       /* by row of api_calls: it returned when its own work had ended */
 	struct launched *launches; /* by row of graph_launches */
 	uint64_t *most;            /* by row of graph_execs: nodes that a launch of it has had */
 };
@@ -69,7 +70,8 @@ static void add_work(struct finder *finder, const struct piece *piece)
 	const gt_time given = given_ns(finder->trace, piece->api_call);
 	const gt_id process = gt_trace_stream_process(finder->trace, piece->stream);
 
-	if (process == GT_NONE || (given && given < finder->proven_ns[piece->stream]))
+	if (process == GT_NONE || (given && given < finder->proven_ns[piece->stream]) ||
+	    (piece->api_call < finder->trace->api_calls.count && finder->waited[piece->api_call]))
 		return;
 	*gt_array_push(&finder->pending->works) = (struct gt_pending_work){
 		.step = piece->step,
@@ -170,6 +172,11 @@ static void see_wait(struct finder *finder, const struct gt_sync *sync, gt_time 
 		return;
 	if (sync->kind == GT_SYNC_STREAM_SYNCHRONIZE)
 		prove(finder, sync->stream, sync->start_ns);
+	if (sync->kind == GT_SYNC_BLOCKING_COPY || sync->kind == GT_SYNC_BLOCKING_FILL) {
+		prove(finder, sync->stream, sync->start_ns);
+		if (sync->api_call < trace->api_calls.count)
+			finder->waited[sync->api_call] = true;
+	}
 	if (sync->kind == GT_SYNC_EVENT_SYNCHRONIZE && sync->record < trace->syncs.count)
 		prove(finder, trace->syncs.rows[sync->record].stream,
 		      trace->syncs.rows[sync->record].start_ns);
@@ -256,6 +263,7 @@ void gt_pending_find_work(struct gt_pending *pending, gt_time *proven_ns)
 		.trace = trace,
 		.proven_ns = proven_ns,
 		.launch_of = gt_allocate(calls * sizeof(*finder.launch_of)),
+		.waited = gt_allocate_zeroed(calls, sizeof(*finder.waited)),
 		.launches =
 			gt_allocate_zeroed(trace->graph_launches.count, sizeof(*finder.launches)),
 		.most = gt_allocate_zeroed(trace->graph_execs.count, sizeof(*finder.most)),
@@ -272,6 +280,7 @@ void gt_pending_find_work(struct gt_pending *pending, gt_time *proven_ns)
 	for (gt_id i = 0; i < trace->graph_launches.count; i++)
 		add_launch(&finder, i);
 	gt_array_free(finder.launch_of);
+	gt_array_free(finder.waited);
 	gt_array_free(finder.launches);
 	gt_array_free(finder.most);
 }

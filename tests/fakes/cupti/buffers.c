@@ -28,6 +28,7 @@ struct buffer {
 	size_t record_count;
 	size_t open_count;
 	int full;
+	int held_up;    /* while times are filled in: a record in it has not ended */
 	int stuck;      /* holds a record that never ends */
 	uint64_t owner; /* thread with buffers per thread, 0 without */
 	struct buffer *next;
@@ -73,6 +74,7 @@ static struct {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.wake = PTHREAD_COND_INITIALIZER,
 	.done = PTHREAD_COND_INITIALIZER,
+	.per_thread = 1,
 };
 
 static int is_work_of_gpu(uint32_t kind)
@@ -89,7 +91,10 @@ static uint32_t *kind_of(const struct pending *pending)
 
 static int may_settle(struct pending *pending, uint64_t now_ns, int forced)
 {
-	if (pending->end_ns > now_ns)
+	/* In order: what comes behind one that has not ended has no times either. Records that
+	 * are never finished, of launches that are profiled, hold nothing up. */
+	pending->buffer->held_up |= pending->end_ns > now_ns && pending->end_ns != FAKE_NEVER;
+	if (pending->end_ns > now_ns || pending->buffer->held_up)
 		return 0;
 	if (pending->kernel && pending->kernel + fake_script.open > state.kernels)
 		return 0;
@@ -106,6 +111,8 @@ static void settle(int forced)
 	const uint64_t now_ns = fake_realtime_ns();
 	size_t kept = 0;
 
+	for (struct buffer *buffer = state.buffers; buffer; buffer = buffer->next)
+		buffer->held_up = 0;
 	for (size_t i = 0; i < state.pending_count; i++) {
 		struct pending pending = state.pending[i];
 		const int settled = may_settle(&pending, now_ns, forced);

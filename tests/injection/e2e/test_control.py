@@ -143,8 +143,11 @@ class Control(Case):
                                   env=environment(), cwd=self.folder, timeout=PATIENCE_S, check=False)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(said, done.stderr)
+        other = subprocess.Popen(["sleep", "3600"])
+        self.addCleanup(other.communicate)
+        self.addCleanup(other.kill)
         for command in ("start", "stop", "status"):
-            done = subprocess.run([GPUTRACE, command, "1"], capture_output=True, text=True, env=environment(),
+            done = subprocess.run([GPUTRACE, command, str(other.pid)], capture_output=True, text=True, env=environment(),
                                   cwd=self.folder, timeout=PATIENCE_S, check=False)
             self.assertEqual(done.returncode, 1, done)
-            self.assertIn("process 1", done.stderr)
+            self.assertIn(f"process {other.pid}", done.stderr)
