@@ -97,6 +97,7 @@ void gt_missing_add(struct gt_collection *collection, const struct gt_capture *c
 	}
 	for (uint32_t kind = 0; kind < GT_RECORD_KIND_COUNT; kind++)
 		if (classes[kind])
-			add(collection, capture, classes[kind], capture->written[kind].told,
+			add(collection, capture, classes[kind],
+			    short_of(capture->written[kind].told, capture->written[kind].gone),
 			    capture->written[kind].read);
 }

@@ -49,6 +49,7 @@ struct gt_raw_series {
 struct gt_record_count {
 	uint64_t told; /* that the process wrote, by its own count */
 	uint64_t read; /* in chunks that were found, whatever became of them */
+	uint64_t gone; /* that were taken out of the capture, as was asked */
 };
 
 /* A kernel of gputrace's own that read the GPU's clock: it is no row, but when it ran matters. */
@@ -93,12 +94,16 @@ struct gt_capture {
 	                               with handles holds its place here */
 	struct gt_known handle_places; /* by handle */
 	gt_array(struct gt_segment) segments;
+	gt_time gone_until;    /* all that began later is there; 0: all is. From stage gone on */
+	uint64_t kernels_gone; /* and of what was read those that are no rows any more */
 	gt_array(struct gt_own_kernel) own_kernels; /* that raw_device_times are of */
 	bool api_known;                             /* it says whether API calls were asked for */
 	bool api_recorded;                          /* API calls were asked for */
 	bool clean;                                 /* the process wrote its end */
-	bool imported; /* clean, and made of another profiler's file, which counts nothing */
-	bool died;     /* a salvager wrote its end, or its arena was read here */
+	bool imported;     /* clean, and made of another profiler's file, which counts nothing */
+	bool died;         /* a salvager wrote its end, or its arena was read here */
+	gt_time dumped_at; /* what began later is there in part; 0: it is no dump */
+	bool dumped;       /* died, but for its process: that ran on when this was copied */
 	bool running;
 };
 

@@ -13,6 +13,7 @@ struct gt_error;
 #define GT_RECORDING_SUFFIX   ".gputrace"
 #define GT_CAPTURE_SUFFIX     ".capture"
 #define GT_ARENA_SUFFIX       ".arena"
+#define GT_TRIMMED_SUFFIX     ".trimmed"     /* behind a capture's name: injection/output/trim.h */
 #define GT_NOTES_SUFFIX       ".notes"       /* HOST-PID.notes: see collector/stages/notes.c */
 #define GT_CALIBRATION_SUFFIX ".calibration" /* HOST-PID.calibration: collector/stages/ceilings.c */
 #define GT_TOPOLOGY_SUFFIX    ".topology"    /* HOST.topology: see collector/stages/topology.c */

@@ -42,6 +42,43 @@ const struct gt_field *gt_record_field(const struct gt_record_info *info, enum g
 	return NULL;
 }
 
+bool gt_record_passes(uint32_t kind)
+{
+	switch (kind) {
+	case GT_RECORD_SERIES:
+	case GT_RECORD_clock:
+	case GT_RECORD_kernel:
+	case GT_RECORD_copy:
+	case GT_RECORD_fill:
+	case GT_RECORD_sync:
+	case GT_RECORD_sync_call:
+	case GT_RECORD_query:
+	case GT_RECORD_overhead:
+	case GT_RECORD_api_call:
+	case GT_RECORD_own_call:
+	case GT_RECORD_range_begin:
+	case GT_RECORD_range_end:
+	case GT_RECORD_range_data:
+	case GT_RECORD_ledger:
+	case GT_RECORD_written:
+	case GT_RECORD_gone:
+	case GT_RECORD_graph_call:
+	case GT_RECORD_graph_launch:
+	case GT_RECORD_graph_trace:
+	case GT_RECORD_unified_event:
+	case GT_RECORD_access:
+	case GT_RECORD_copy_place:
+	case GT_RECORD_profiled_launch:
+	case GT_RECORD_profiled_value:
+	case GT_RECORD_device_chunk:
+	case GT_RECORD_device_event:
+	case GT_RECORD_device_time:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool gt_record_has_times(const struct gt_record_info *info)
 {
 	return info->field_count >= 2 && strcmp(info->fields[0].name, "start_ns") == 0 &&

@@ -141,6 +141,12 @@ static inline bool gt_record_is_nvtx(uint32_t kind)
 	       kind == GT_RECORD_told_memory;
 }
 
+/*
+ * Whether records of the kind are about a moment only, or the last of them counts: without those of
+ * old, what is left can be understood. Readings of clocks are such, too: the first is kept.
+ */
+bool gt_record_passes(uint32_t kind);
+
 /* NULL for a kind that is not a record with fields, or not known. */
 const struct gt_record_info *gt_record_info(uint32_t kind);
 

@@ -183,6 +183,14 @@ static void limit_all(struct gt_settings *settings, void (*complain)(void *, con
 	limit(&settings->device_events_interval_ns, 1000000, 10ull * 1000000000,
 	      "GPUTRACE_DEVICE_EVENTS_INTERVAL must be 1ms to 10s; the nearest is used", complain,
 	      context);
+	if (settings->keep_last_ns)
+		limit(&settings->keep_last_ns, 1000000000, 30ull * 86400 * 1000000000,
+		      "GPUTRACE_KEEP_LAST must be 1s to 30 days, or off; the nearest is used",
+		      complain, context);
+	if (settings->keep_bytes)
+		limit(&settings->keep_bytes, 8u << 20, (uint64_t)1 << 40,
+		      "GPUTRACE_KEEP_BYTES must be 8M to 1T, or 0; the nearest is used", complain,
+		      context);
 	settings->buffer_bytes = (settings->buffer_bytes + 4095) & ~(uint64_t)4095;
 }
 

@@ -71,6 +71,8 @@ const char *gt_end_name(uint32_t ended)
 		return "not recorded";
 	case GT_END_UNREAD:
 		return "file could not be read";
+	case GT_END_DUMPED:
+		return "ran on after the dump";
 	case GT_END_IMPORTED:
 		return "imported; its end is not known";
 	}

@@ -142,6 +142,7 @@ enum gt_end {
 	GT_END_TORN,       /* its file stops early and there is no arena: the tail is not known */
 	GT_END_UNRECORDED, /* it used CUDA and could not be recorded at all */
 	GT_END_UNREAD, /* its file is not there or cannot be read: little or nothing is known of it */
+	GT_END_DUMPED,   /* it ran on: this is a dump of its recording, whole up to then */
 	GT_END_IMPORTED, /* another profiler recorded it: nobody knows what its file lacks */
 };
 

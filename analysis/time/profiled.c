@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "model/index.h"
 #include "model/trace.h"
+#include "model/work/pauses.h"
 
 static const struct gt_heading launch_headings[] = {
 	{"kernel", GT_UNIT_TEXT, "Name", GT_WORTH_NAME},
@@ -210,25 +211,77 @@ void gt_remark_held_up(struct gt_result *result, const struct gt_trace *trace)
 			gt_grouped(launches).text, gt_figure_ns(held_ns(trace)).text);
 }
 
-/* Each process has pauses of its own: those of all are counted. */
+/* Pauses of all processes, without those that stand for what was dropped; and the most of one. */
+struct pauses {
+	uint64_t processes;
+	uint64_t count;
+	gt_time sum_ns;
+	uint64_t dropped; /* processes that keep the last alone */
+};
+
+static struct pauses count_pauses(const struct gt_trace *trace)
+{
+	struct pauses *of = gt_allocate_zeroed(trace->processes.count, sizeof(*of));
+	struct pauses most = {0};
+
+	gt_array_each(const struct gt_pause, pause, &trace->pauses) {
+		if (gt_pause_is_dropped(pause)) {
+			most.dropped++;
+			continue;
+		}
+		of[pause->process].count++;
+		of[pause->process].sum_ns += pause->end_ns - pause->start_ns;
+	}
+	for (size_t i = 0; i < trace->processes.count; i++) {
+		most.processes += of[i].count > 0;
+		if (of[i].count > most.count)
+			most.count = of[i].count;
+		if (of[i].sum_ns > most.sum_ns)
+			most.sum_ns = of[i].sum_ns;
+	}
+	gt_array_free(of);
+	return most;
+}
+
+static void remark_dropped(struct gt_result *result, const struct gt_trace *trace,
+                           const char *columns)
+{
+	uint64_t kernels = 0;
+
+	(void)gt_trace_ledger(trace, "kernels_gone", &kernels);
+	gt_result_remark_on(
+		result, columns,
+		"Only the last part was kept, as --keep-last asks: %s kernels before it "
+		"were dropped. That time is neither busy nor idle.",
+		gt_grouped(kernels).text);
+}
+
 static void remark_pauses(struct gt_result *result, const struct gt_trace *trace,
                           const char *columns)
 {
-	int64_t sum_ns = 0;
+	const struct pauses pauses = count_pauses(trace);
 
-	gt_array_each(const struct gt_pause, pause, &trace->pauses)
-		sum_ns += pause->end_ns - pause->start_ns;
-	if (trace->pauses.count == 1)
+	if (pauses.dropped > 0)
+		remark_dropped(result, trace, columns);
+	if (pauses.processes == 1 && pauses.count == 1)
 		gt_result_remark_on(result, columns,
 		                    "Recording was paused once, for %s. That time is neither busy "
 		                    "nor idle: nobody knows what ran in it.",
-		                    gt_figure_ns(sum_ns).text);
-	else if (trace->pauses.count > 1)
+		                    gt_figure_ns(pauses.sum_ns).text);
+	else if (pauses.processes == 1)
 		gt_result_remark_on(result, columns,
 		                    "Recording was paused %s times, %s in all. That time is "
 		                    "neither busy nor idle: nobody knows what ran in it.",
-		                    gt_grouped(trace->pauses.count).text,
-		                    gt_figure_ns(sum_ns).text);
+		                    gt_grouped(pauses.count).text,
+		                    gt_figure_ns(pauses.sum_ns).text);
+	else if (pauses.processes > 1)
+		gt_result_remark_on(
+			result, columns,
+			"Recording was paused in %s processes, in each at most %s times "
+			"and for %s. That time is neither busy nor idle: nobody knows what "
+			"ran in it.",
+			gt_grouped(pauses.processes).text, gt_grouped(pauses.count).text,
+			gt_figure_ns(pauses.sum_ns).text);
 }
 
 void gt_remark_not_measured(struct gt_result *result, const struct gt_trace *trace,

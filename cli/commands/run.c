@@ -78,6 +78,10 @@ static const struct gt_option options[] = {
 	OPT_TEXT("occurrences", 0, struct gt_run_args, occurrences, "FIRST:COUNT",
                  "With --record-range: COUNT occurrences of the range, from the FIRST on, in each "
                  "process; default all"),
+	OPT_TEXT("keep-last", 0, struct gt_run_args, keep_last, "TIME|SIZE",
+                 "Keep of each process what happened in the last TIME, 60s say, or as much as fits "
+                 "into SIZE on the disk, 2G say, and drop what is older: for programs that run for "
+                 "days"),
 	OPT_FLAG("no-nvtx", 0, struct gt_run_args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_TEXT("nvtx-domains", 0, struct gt_run_args, nvtx_domains, "NAMES",

@@ -7,7 +7,7 @@ static const struct gt_option options[] = {OPT_END_OF("stop")};
 
 static int run(int argc, char **argv, struct gt_error *err)
 {
-	return gt_control_run(options, argc, argv, gt_control_stop, err);
+	return gt_control_run(options, &(int){0}, argc, argv, gt_control_stop, err);
 }
 
 const struct gt_command gt_command_stop = {

@@ -38,11 +38,10 @@ static int find(const char *word, char **folder, struct gt_error *err)
 	return result;
 }
 
-int gt_control_run(const struct gt_option *options, int argc, char **argv, gt_control_act *act,
-                   struct gt_error *err)
+int gt_control_run(const struct gt_option *options, void *values, int argc, char **argv,
+                   gt_control_act *act, struct gt_error *err)
 {
-	int no_values = 0;
-	const int left = gt_options_parse(options, &no_values, argc, argv, err);
+	const int left = gt_options_parse(options, values, argc, argv, err);
 	char *folder = NULL;
 	int result;
 
@@ -52,7 +51,7 @@ int gt_control_run(const struct gt_option *options, int argc, char **argv, gt_co
 	if (result == 0)
 		result = find(left > 0 ? argv[0] : NULL, &folder, err);
 	if (result == 0)
-		result = act(folder, err);
+		result = act(folder, values, err);
 	free(folder);
 	return result;
 }
@@ -161,13 +160,15 @@ static int ask(const char *folder, bool record, struct gt_error *err)
 	return 0;
 }
 
-int gt_control_start(const char *folder, struct gt_error *err)
+int gt_control_start(const char *folder, void *values, struct gt_error *err)
 {
+	(void)values;
 	return ask(folder, true, err);
 }
 
-int gt_control_stop(const char *folder, struct gt_error *err)
+int gt_control_stop(const char *folder, void *values, struct gt_error *err)
 {
+	(void)values;
 	return ask(folder, false, err);
 }
 
@@ -183,8 +184,9 @@ static void print_process(void *context, const struct gt_controlled *process)
 	gt_say_line(line, stdout);
 }
 
-int gt_control_print(const char *folder, struct gt_error *err)
+int gt_control_print(const char *folder, void *values, struct gt_error *err)
 {
+	(void)values;
 	const int result = gt_control_each(folder, print_process, NULL, err);
 
 	if (result == 0)

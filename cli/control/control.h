@@ -7,15 +7,16 @@ struct gt_option;
 
 /* Recordings of programs that still run: gputrace start, stop and status. */
 
-/* Does something with a recording's folder; 0, or a negative errno value with a sentence. */
-typedef int gt_control_act(const char *folder, struct gt_error *err);
+/* Does something with a recording's folder and the values of the options; 0, or a negative errno
+ * value with a sentence. */
+typedef int gt_control_act(const char *folder, void *values, struct gt_error *err);
 
 /*
  * The command of one of these acts: its operand is a recording, or the id of a process of this
  * machine that is recorded; without one it is the recording that would be read.
  */
-int gt_control_run(const struct gt_option *options, int argc, char **argv, gt_control_act *act,
-                   struct gt_error *err);
+int gt_control_run(const struct gt_option *options, void *values, int argc, char **argv,
+                   gt_control_act *act, struct gt_error *err);
 
 /*
  * Has all processes of the recording on this machine record, or pause, and waits until each has

@@ -259,7 +259,8 @@ static bool is_ours(const char *folder, const char *name)
 	if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
 		return false;
 	return is_beside(name) || gt_has_suffix(name, GT_CAPTURE_SUFFIX) ||
-	       gt_has_suffix(name, GT_ARENA_SUFFIX) || is_module(name) || is_of_bundle(name);
+	       gt_has_suffix(name, GT_TRIMMED_SUFFIX) || gt_has_suffix(name, GT_ARENA_SUFFIX) ||
+	       is_module(name) || is_of_bundle(name);
 }
 
 static int check(const char *folder, const struct gt_recording_files *files, struct gt_error *err)

@@ -93,10 +93,16 @@ static void take_written(struct gt_decoder *decoder, const struct gt_text *value
 static void take_end(struct gt_decoder *decoder, const struct gt_text *value)
 {
 	decoder->capture->imported = says(value, GT_META_END_IMPORTED);
+	decoder->capture->dumped = says(value, GT_META_END_DUMPED);
 	if (decoder->capture->imported || says(value, GT_META_END_CLEAN))
 		decoder->capture->clean = true;
 	else
 		decoder->capture->died = true;
+}
+
+static void take_dumped(struct gt_decoder *decoder, const struct gt_text *value)
+{
+	decoder->capture->dumped_at = (gt_time)number_of(value);
 }
 
 /* Lines NAME=value of the environment; of several processes the longest interval is kept. */
@@ -168,6 +174,7 @@ static void take_pair(struct gt_decoder *decoder, const struct gt_text *key,
 		{GT_META_ENVIRONMENT, take_environment},
 		{GT_META_API, take_api},
 		{GT_META_WRITTEN, take_written},
+		{GT_META_DUMPED, take_dumped},
 		{GT_META_END, take_end},
 	};
 

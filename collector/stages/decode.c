@@ -271,6 +271,8 @@ static enum gt_end end_of(const struct gt_capture *capture)
 		return GT_END_IMPORTED;
 	if (capture->clean)
 		return GT_END_CLEAN;
+	if (capture->dumped)
+		return GT_END_DUMPED;
 	return capture->died ? GT_END_DIED : GT_END_TORN;
 }
 

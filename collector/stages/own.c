@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collector/decode/cut.h"
 #include "collector/kinds.h"
 #include "collector/stage.h"
 
@@ -40,53 +41,16 @@ static const struct gt_column *correlation_column(const struct gt_kind *kind)
 	return NULL;
 }
 
-struct cut {
-	uint8_t *rows;
-	size_t row_size;
-	size_t left; /* rows that stay, of those looked at so far */
-};
-
-/* Moves the rows of a segment that stay behind those before it. */
-static void cut_segment(struct cut *cut, const struct gt_capture *capture,
-                        struct gt_segment *segment, const struct gt_column *column)
+static bool is_the_program_s(const struct gt_capture *capture, uint32_t record,
+                             const struct gt_kind *kind, const uint8_t *row)
 {
-	const size_t first = cut->left;
+	const struct gt_column *column = correlation_column(kind);
+	uint32_t correlation = 0;
 
-	for (size_t i = 0; i < segment->count; i++) {
-		const uint8_t *row = cut->rows + (segment->first + i) * cut->row_size;
-		uint32_t correlation = 0;
-
-		if (column)
-			memcpy(&correlation, row + column->offset, sizeof(correlation));
-		if (!is_own(capture, correlation))
-			memmove(cut->rows + cut->left++ * cut->row_size, row, cut->row_size);
-	}
-	segment->first = first;
-	segment->count = cut->left - first;
-}
-
-/*
- * Captures were decoded one after the other: the segments of a table, of whatever kind, stand in
- * the order of its rows.
- */
-static void cut_table(struct gt_collection *collection, size_t table)
-{
-	const struct gt_rows rows = gt_trace_rows(collection->trace, table);
-	struct cut cut = {.rows = rows.rows, .row_size = rows.row_size};
-	bool has_segments = false;
-
-	gt_array_each(const struct gt_capture, capture, &collection->captures) {
-		gt_array_each(struct gt_segment, segment, &capture->segments) {
-			const struct gt_kind *kind = gt_kind_find(collection->kinds, segment->kind);
-
-			if (!kind || kind->table != table)
-				continue;
-			cut_segment(&cut, capture, segment, correlation_column(kind));
-			has_segments = true;
-		}
-	}
-	if (has_segments)
-		*rows.count = cut.left;
+	(void)record;
+	if (column)
+		memcpy(&correlation, row + column->offset, sizeof(correlation));
+	return !is_own(capture, correlation);
 }
 
 /* Correlation ids of the launches of graphs that were counted in a capture, in order. */
@@ -202,8 +166,8 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		calls += count;
 		keep_times(collection->trace, capture);
 	}
-	for (size_t table = 0; calls > 0 && table < GT_TABLE_COUNT; table++)
-		cut_table(collection, table);
+	if (calls > 0)
+		(void)gt_cut_rows(collection, is_the_program_s);
 	cut_cupti_s(collection);
 	return 0;
 }

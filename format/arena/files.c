@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -123,6 +125,16 @@ static int salvage_into(int folder, const struct gt_content *arena, struct gt_sa
 	return result;
 }
 
+/* A copy of the capture that the process had not come to the end of: all is in the capture. */
+static void remove_copy(int folder, const char *arena_name)
+{
+	char name[NAME_MAX + 32];
+
+	snprintf(name, sizeof(name), "%.*s" GT_CAPTURE_SUFFIX GT_TRIMMED_SUFFIX,
+	         (int)(strlen(arena_name) - strlen(GT_ARENA_SUFFIX)), arena_name);
+	(void)unlinkat(folder, name, 0);
+}
+
 /* The arena file is open and locked: its process is gone and nobody else salvages it. */
 static int salvage_locked(int folder, int fd, const char *name, struct gt_salvage *salvage,
                           struct gt_error *err)
@@ -138,6 +150,8 @@ static int salvage_locked(int folder, int fd, const char *name, struct gt_salvag
 	if (result == 0)
 		result = salvage_into(folder, &content, salvage, err);
 	gt_unload(&content);
+	if (result == 0)
+		remove_copy(folder, name);
 	if (result < 0 && result != -ENODATA) /* never used: nothing to keep */
 		return result;
 	if (unlinkat(folder, name, 0) < 0)

@@ -2,8 +2,10 @@
 #include "format/arena/salvage.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -35,7 +37,9 @@ struct written {
 };
 
 struct salvager {
-	bool live; /* the process runs: the arena is a copy of a moment ago */
+	bool live;          /* the process runs: the arena is a copy of a moment ago */
+	const char *end;    /* what is written of the end of the process; NULL: nothing */
+	uint64_t dumped_ns; /* 0: it is no dump */
 	struct gt_arena arena;
 	struct gt_writer writer;
 	struct gt_drain *drain;
@@ -241,6 +245,7 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 		.context = salvager,
 		.record_flags = GT_RECORD_SALVAGED,
 	};
+	char text[24];
 
 	if (capture_size == 0)
 		forget_written(&salvager->arena);
@@ -252,12 +257,24 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 	for (uint32_t i = 0; i < salvager->arena.header->slot_count; i++)
 		drain_slot(salvager, &salvager->arena.slots[i]);
 	gt_drain_header(salvager->drain);
-	if (!salvager->live)
-		(void)gt_meta_write_one(&salvager->writer, GT_META_END, GT_META_END_DIED);
+	if (salvager->dumped_ns) {
+		snprintf(text, sizeof(text), "%" PRIu64, salvager->dumped_ns);
+		(void)gt_meta_write_one(&salvager->writer, GT_META_DUMPED, text);
+	}
+	if (salvager->end)
+		(void)gt_meta_write_one(&salvager->writer, GT_META_END, salvager->end);
 }
 
-static int salvage_arena(bool live, const struct gt_content *arena, const void *capture,
-                         size_t capture_size, struct gt_sink sink, struct gt_error *err)
+struct salvaged {
+	bool live;
+	const char *end;
+	const struct gt_content *arena;
+	const void *capture;
+	size_t capture_size;
+	uint64_t dumped_ns;
+};
+
+static int salvage_arena(const struct salvaged *from, struct gt_sink sink, struct gt_error *err)
 {
 	const size_t head = gt_align_64(sizeof(struct salvager));
 	const size_t size = head + gt_writer_memory() + gt_drain_memory();
@@ -268,15 +285,18 @@ static int salvage_arena(bool live, const struct gt_content *arena, const void *
 
 	if (memory == MAP_FAILED)
 		return gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
-	result = gt_arena_open(&salvager->arena, arena->bytes, arena->size, err);
+	result = gt_arena_open(&salvager->arena, from->arena->bytes, from->arena->size, err);
 	if (result == 0 &&
 	    gt_writer_init(&salvager->writer, sink, memory + head, gt_writer_memory()) < 0)
 		result = gt_fail(err, ENOMEM, "the arena could not be salvaged: out of memory");
 	if (result == 0) {
 		salvager->writer.flags = GT_CHUNK_SALVAGED;
 		salvager->writer.written = salvager->arena.header->written;
-		salvager->live = live;
-		salvage(salvager, memory + head + gt_writer_memory(), capture, capture_size);
+		salvager->live = from->live;
+		salvager->end = from->end;
+		salvager->dumped_ns = from->dumped_ns;
+		salvage(salvager, memory + head + gt_writer_memory(), from->capture,
+		        from->capture_size);
 		if (salvager->writer.failed)
 			result = gt_fail(err, ENOSPC, "what was salvaged could not all be written");
 	}
@@ -287,14 +307,43 @@ static int salvage_arena(bool live, const struct gt_content *arena, const void *
 int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t capture_size,
                      struct gt_sink sink, struct gt_error *err)
 {
-	return salvage_arena(false, &(struct gt_content){.bytes = arena, .size = arena_size},
-	                     capture, capture_size, sink, err);
+	const struct gt_content content = {.bytes = arena, .size = arena_size};
+	const struct salvaged from = {
+		.end = GT_META_END_DIED,
+		.arena = &content,
+		.capture = capture,
+		.capture_size = capture_size,
+	};
+
+	return salvage_arena(&from, sink, err);
 }
 
 int gt_salvage_live(const struct gt_content *arena, const struct gt_content *capture,
                     struct gt_sink sink, struct gt_error *err)
 {
-	return salvage_arena(true, arena, capture->bytes, capture->size, sink, err);
+	const struct salvaged from = {
+		.live = true,
+		.arena = arena,
+		.capture = capture->bytes,
+		.capture_size = capture->size,
+	};
+
+	return salvage_arena(&from, sink, err);
+}
+
+int gt_salvage_dump(const struct gt_content *arena, const struct gt_content *capture,
+                    uint64_t dumped_ns, struct gt_sink sink, struct gt_error *err)
+{
+	const struct salvaged from = {
+		.live = true,
+		.end = GT_META_END_DUMPED,
+		.arena = arena,
+		.capture = capture->bytes,
+		.capture_size = capture->size,
+		.dumped_ns = dumped_ns,
+	};
+
+	return salvage_arena(&from, sink, err);
 }
 
 int gt_capture_own_bytes(const void *capture, size_t size, size_t *own, struct gt_error *err)

@@ -3,6 +3,7 @@
 #define GT_FORMAT_ARENA_SALVAGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "format/file/writer.h"
 
@@ -33,5 +34,12 @@ int gt_salvage_arena(void *arena, size_t arena_size, const void *capture, size_t
  */
 int gt_salvage_live(const struct gt_content *arena, const struct gt_content *capture,
                     struct gt_sink sink, struct gt_error *err);
+
+/*
+ * The same for a capture of its own, which lasts: that it is a dump stands as its end. dumped_ns:
+ * of CLOCK_BOOTTIME, before the arena was copied.
+ */
+int gt_salvage_dump(const struct gt_content *arena, const struct gt_content *capture,
+                    uint64_t dumped_ns, struct gt_sink sink, struct gt_error *err);
 
 #endif

@@ -26,6 +26,7 @@ enum gt_control_cause {
 	GT_CAUSE_PROGRAM = 4, /* cudaProfilerStart, cudaProfilerStop */
 	GT_CAUSE_RANGE = 5,   /* of NVTX */
 	GT_CAUSE_END = 6,     /* of the program */
+	GT_CAUSE_KEPT = 7,    /* what is older was not to be kept */
 };
 
 /* 0: none was given. Bit 0: record; above it the number of orders, from 1. */

@@ -28,12 +28,15 @@
 #define GT_META_ENVIRONMENT   "environment"    /* NAME=value lines of format/environment.h */
 #define GT_META_API           "api"            /* none, light, outer or all */
 #define GT_META_WRITTEN       "written"        /* counted: records of kind written say how many */
-#define GT_META_END           "end" /* clean, died or imported; absent: none happened yet */
+#define GT_META_END           "end" /* clean, died, dumped or imported; absent: none happened yet */
+
+#define GT_META_DUMPED        "dumped_ns" /* CLOCK_BOOTTIME: what began later is there in part */
 
 #define GT_META_COUNTED       "counted"
 
 #define GT_META_END_CLEAN     "clean"
 #define GT_META_END_DIED      "died"
+#define GT_META_END_DUMPED    "dumped"   /* the process runs on: a dump of its recording */
 #define GT_META_END_IMPORTED  "imported" /* made of another profiler's file */
 
 /* Collects pairs in memory of the caller; what does not fit is left out. */

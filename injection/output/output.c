@@ -105,12 +105,17 @@ static int hold_folder(struct gt_output *output, int *fd, struct gt_error *err)
 	return held < 0 && held != -EACCES && held != -ENOTDIR ? held : 0;
 }
 
-static bool is_capture(const struct gt_output *output, int fd)
+bool gt_capture_file_is(int fd, dev_t device, ino_t inode)
 {
 	struct stat status;
 
-	return fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == output->capture_device &&
-	       status.st_ino == output->capture_inode;
+	return fd >= 0 && fstat(fd, &status) == 0 && status.st_dev == device &&
+	       status.st_ino == inode;
+}
+
+static bool is_capture(const struct gt_output *output, int fd)
+{
+	return gt_capture_file_is(fd, output->capture_device, output->capture_inode);
 }
 
 /* Opens the capture again, beside the arena, whose path does not depend on the working folder. */
@@ -266,6 +271,7 @@ static int open_files(struct gt_output *output, struct gt_error *err)
 	int folder;
 
 	output->capture_fd = -1;
+	gt_trim_init(&output->trim, output->settings);
 	result = hold_folder(output, &folder, err);
 	if (result < 0 && err && err->code)
 		return result; /* its name is none: that was said */
@@ -331,15 +337,31 @@ static int do_write(void *context)
 {
 	const struct job *job = context;
 	struct gt_output *output = job->output;
-	const int result = is_capture(output, output->capture_fd) ? 0 : reopen_capture(output);
+	int result;
 
-	return result < 0 ? result : gt_write_all(output->capture_fd, job->data, job->size);
+	if (output->trim.takes_writes)
+		return gt_trim_write(&output->trim, job->data, job->size);
+	result = is_capture(output, output->capture_fd) ? 0 : reopen_capture(output);
+	if (result == 0)
+		result = gt_write_all(output->capture_fd, job->data, job->size);
+	if (result == 0)
+		output->trim.bytes += job->size;
+	return result;
 }
 
 int gt_capture_file_write(struct gt_output *output, const void *data, size_t size)
 {
 	return gt_files_do(&output->files, do_write,
 	                   &(struct job){output, .data = data, .size = size});
+}
+
+void gt_capture_file_replace(struct gt_output *output, int fd, dev_t device, ino_t inode)
+{
+	if (is_capture(output, output->capture_fd))
+		close(output->capture_fd);
+	output->capture_fd = fd;
+	output->capture_device = device;
+	output->capture_inode = inode;
 }
 
 static void close_capture(struct gt_output *output)
@@ -356,6 +378,7 @@ void gt_capture_file_forget(struct gt_output *output)
 	/* A fork copies neither the thread for files nor its descriptors. */
 	if (atomic_exchange(&output->files.runs, false))
 		output->capture_fd = -1;
+	gt_trim_forget(&output->trim);
 	close_capture(output);
 	errno = saved;
 }
@@ -377,6 +400,7 @@ static int do_close(void *context)
 
 void gt_capture_file_close(struct gt_output *output, int remove_arena)
 {
+	gt_trim_stop(output);
 	(void)gt_files_do(&output->files, do_close,
 	                  &(struct job){output, .remove_arena = remove_arena != 0});
 	gt_files_stop(&output->files);

@@ -3,12 +3,14 @@
 #define GT_INJECTION_OUTPUT_OUTPUT_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "injection/output/files.h"
 #include "injection/output/roll.h"
+#include "injection/output/trim.h"
 
 struct gt_arena;
 struct gt_error;
@@ -21,6 +23,7 @@ struct gt_output {
 	uint64_t filters; /* of system calls, that are not the program's own */
 	struct gt_files files;
 	struct gt_roll_share roll;
+	struct gt_trim trim;
 
 	char folder[PATH_MAX];
 	char capture_name[NAME_MAX + 1];
@@ -46,6 +49,13 @@ void gt_capture_file_remove(struct gt_output *output);
  * did not open, and its own files then get the numbers; what is not our file is left alone.
  */
 int gt_capture_file_write(struct gt_output *output, const void *data, size_t size);
+
+/*
+ * For trim.c, in a job of the thread for files: whether the descriptor is of that file, and the
+ * file that is at the capture's place now.
+ */
+bool gt_capture_file_is(int fd, dev_t device, ino_t inode);
+void gt_capture_file_replace(struct gt_output *output, int fd, dev_t device, ino_t inode);
 
 /* In the child of a fork: closes its copy of the capture's descriptor. */
 void gt_capture_file_forget(struct gt_output *output);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/error.h"
 #include "injection/cupti/raw_records.h"
 #include "injection/output/names.h"
 #include "injection/process/thread.h"
@@ -147,6 +148,14 @@ static void touch_slots(struct gt_session *session)
 	}
 }
 
+static void trim(struct gt_session *session)
+{
+	struct gt_error err = {0};
+
+	if (gt_trim_turn(&session->output, &session->writer, &err) < 0)
+		gt_note(session, "capture", err.text);
+}
+
 /* One round; returns when a source wants the next at the latest, on the clock of gt_now. */
 static uint64_t turn(struct gt_session *session)
 {
@@ -208,6 +217,7 @@ static void work(struct gt_session *session)
 			header_ns = gt_now();
 			write_header(session);
 		}
+		trim(session);
 		pthread_mutex_unlock(&session->turn);
 	}
 }

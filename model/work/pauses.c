@@ -2,6 +2,12 @@
 #include "model/work/pauses.h"
 
 #include "base/search.h"
+#include "format/control/control.h"
+
+bool gt_pause_is_dropped(const struct gt_pause *pause)
+{
+	return pause->paused_by == GT_CAUSE_KEPT;
+}
 
 size_t gt_pauses_before(const struct gt_trace *trace, gt_time moment_ns)
 {

@@ -9,6 +9,12 @@
 
 #define SECOND_NS 1000000000u
 
+/* As format/settings.def has it. */
+#define LEAST_KEPT_NS    ((uint64_t)SECOND_NS)
+#define MOST_KEPT_NS     ((uint64_t)30 * 86400 * SECOND_NS)
+#define LEAST_KEPT_BYTES ((uint64_t)8 << 20)
+#define MOST_KEPT_BYTES  ((uint64_t)1 << 40)
+
 static uint64_t real_now(void)
 {
 	struct timespec now;
@@ -110,6 +116,24 @@ static int check_range(const struct gt_run_args *args, struct gt_error *err)
 	return 0;
 }
 
+static int set_keep_last(struct gt_environment *environment, const char *text, struct gt_error *err)
+{
+	const bool is_time = gt_parse_duration(text, &(uint64_t){0}) == 0;
+	uint64_t value = 0;
+
+	(void)(is_time ? gt_parse_duration(text, &value) : gt_parse_size(text, &value));
+	if (is_time ? value < LEAST_KEPT_NS || value > MOST_KEPT_NS
+	            : value < LEAST_KEPT_BYTES || value > MOST_KEPT_BYTES)
+		return gt_fail(
+			err, EINVAL,
+			"--keep-last %s is neither a time from 1s to 30 days, as 60s, nor a size "
+			"from 8M to 1T, as 2G",
+			text);
+	gt_environment_set(environment, is_time ? "GPUTRACE_KEEP_LAST" : "GPUTRACE_KEEP_BYTES",
+	                   text);
+	return 0;
+}
+
 int gt_run_set_control(struct gt_environment *environment, const struct gt_run_args *args,
                        struct gt_error *err)
 {
@@ -121,6 +145,8 @@ int gt_run_set_control(struct gt_environment *environment, const struct gt_run_a
 		result = set_times(environment, args, err);
 	if (result == 0 && args->occurrences)
 		result = set_occurrences(environment, args->occurrences, err);
+	if (result == 0 && args->keep_last)
+		result = set_keep_last(environment, args->keep_last, err);
 	if (result < 0)
 		return result;
 	if (args->start_paused)

@@ -55,6 +55,7 @@ struct gt_run_args {
 	uint64_t delay_ns;    /* 0: not given */
 	uint64_t duration_ns; /* 0: not given */
 	const char *start_at;
+	const char *keep_last;
 	const char *record_range;
 	const char *occurrences;
 	bool device_events_last;

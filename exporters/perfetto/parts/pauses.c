@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/work/pauses.h"
 #include "base/array.h"
 #include "exporters/perfetto/tracks.h"
 #include "exporters/perfetto/writer.h"
@@ -12,7 +13,9 @@ static void put(struct gt_lanes *lanes, const struct gt_pause *row)
 	const struct gt_slice slice = {
 		.start_ns = row->start_ns,
 		.end_ns = row->end_ns,
-		.name = gt_names_add(&lanes->perfetto->names, "recording paused"),
+		.name = gt_names_add(&lanes->perfetto->names,
+	                             gt_pause_is_dropped(row) ? "dropped, as --keep-last asks"
+	                                                      : "recording paused"),
 	};
 
 	gt_lanes_put(lanes, &slice);

@@ -234,7 +234,7 @@ Test(pending, work_before_a_wait_of_the_host_that_returned_has_ended)
 	end();
 }
 
-/* What other threads gave to the stream meanwhile may be behind it. */
+/* Work that other threads gave to the stream meanwhile may be behind it. */
 Test(pending, a_copy_that_blocked_has_ended_with_what_was_before_it)
 {
 	gt_id row;
