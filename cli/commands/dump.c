@@ -6,8 +6,8 @@
 #include "cli/command_line/command.h"
 #include "cli/command_line/option.h"
 #include "cli/control/control.h"
+#include "cli/dump/dump.h"
 #include "cli/output/say.h"
-#include "cli/recording/dump.h"
 #include "cli/recording/recording.h"
 #include "format/recording.h"
 

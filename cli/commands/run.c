@@ -27,6 +27,8 @@
 #include "format/control/control.h"
 #include "format/settings.h"
 
+#define MAX_DUMPS 3
+
 /* The limits are those of the help in format/settings.def. */
 static const struct gt_option options[] = {
 	OPT_TEXT(
@@ -82,6 +84,18 @@ static const struct gt_option options[] = {
                  "Keep of each process what happened in the last TIME, 60s say, or as much as fits "
                  "into SIZE on the disk, 2G say, and drop what is older: for programs that run for "
                  "days"),
+	OPT_TEXT(
+		"dump-on", 0, struct gt_run_args, dump_on, "WHAT",
+		"Copy what is recorded until then to NAME.dump-N.gputrace when something goes wrong: "
+		"error (an API call fails), memory (for lack of it), hang=TIME (nothing is launched "
+		"and nothing ends for so long while work is pending), slow=RANGE:TIME (a range of "
+		"NVTX takes longer), slow=RANGE:+N (so many deviations longer than the median of the "
+		"last hundred); commas separate several"),
+	OPT_TEXT(
+		"dump-signal", 0, struct gt_run_args, dump_signal, "SIGNAL",
+		"Do so when gputrace run gets this signal, USR1 say, which the program then does not"),
+	OPT_COUNT("max-dumps", 0, struct gt_run_args, max_dumps, "N",
+                  "With --dump-on and --dump-signal: N dumps at most, default 3"),
 	OPT_FLAG("no-nvtx", 0, struct gt_run_args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_TEXT("nvtx-domains", 0, struct gt_run_args, nvtx_domains, "NAMES",
@@ -278,9 +292,50 @@ static void look(void *context, pid_t program)
 	gt_strangers_look(&((struct gt_run *)context)->strangers, program);
 }
 
+static void hear(void *context)
+{
+	gt_watcher_ask(&((const struct gt_run *)context)->watcher);
+}
+
+/* Who dumps, if anybody is to. */
+static int start_watcher(struct gt_run *run, struct gt_error *err)
+{
+	const struct gt_watcher_wishes wishes = {
+		.dump_on = run->args->dump_on,
+		.most = run->args->max_dumps ? run->args->max_dumps : MAX_DUMPS,
+		.folder = run->folder,
+		.flush_ns = run->args->flush_interval_ns,
+	};
+
+	if (!run->args->dump_on && !run->args->dump_signal)
+		return 0;
+	return gt_watcher_start(&run->watcher, &wishes, err);
+}
+
+/* With all that is to be there before it. */
+static int run_prepared(struct gt_run *run, struct gt_ending *ending, bool *not_run,
+                        struct gt_error *err)
+{
+	const struct gt_onlooker onlooker = {
+		.look = look,
+		.context = run,
+		.interval_ns = GT_STRANGERS_INTERVAL_NS,
+		.signal = run->args->dump_signal ? gt_run_signal(run->args->dump_signal) : 0,
+		.hear = hear,
+	};
+	int result = start_watcher(run, err);
+
+	if (result < 0)
+		return result;
+	run->manifest.start = gt_instant_now();
+	result = gt_process_run(run->program, run->environment.list.rows, &onlooker, ending,
+	                        not_run, err);
+	gt_watcher_stop(&run->watcher);
+	return result;
+}
+
 static int run_program(struct gt_run *run, struct gt_error *err)
 {
-	const struct gt_onlooker onlooker = {look, run, GT_STRANGERS_INTERVAL_NS};
 	struct gt_ending ending = {0};
 	bool not_run = false;
 	char *recording = gt_recording_find(run->program[0]);
@@ -300,9 +355,7 @@ static int run_program(struct gt_run *run, struct gt_error *err)
 	result = prepare(run, err);
 	if (result < 0)
 		return result;
-	run->manifest.start = gt_instant_now();
-	result = gt_process_run(run->program, run->environment.list.rows, &onlooker, &ending,
-	                        &not_run, err);
+	result = run_prepared(run, &ending, &not_run, err);
 	if (result < 0) {
 		undo(run);
 		return not_run ? not_runnable(result, err) : result;

@@ -183,6 +183,10 @@ static void wait_for(pid_t pid, const struct gt_onlooker *onlooker, struct gt_en
 
 		if (onlooker && result < 0 && errno == EAGAIN)
 			onlooker->look(onlooker->context, pid);
+		if (onlooker && result > 0 && result == onlooker->signal) {
+			onlooker->hear(onlooker->context);
+			continue;
+		}
 
 		look_after(&child, ending);
 		if (result >= 0 && !child.ended && is_for_the_program(&info, &child))

@@ -19,6 +19,8 @@ struct gt_onlooker {
 	void (*look)(void *context, pid_t program); /* NULL: nobody */
 	void *context;
 	long interval_ns; /* less than a second; the first time after that long */
+	int signal;       /* sent to us, is for hear and not for the program; 0: none is */
+	void (*hear)(void *context);
 };
 
 /*

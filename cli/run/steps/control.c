@@ -2,7 +2,9 @@
 #include "cli/run/steps/steps.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/parse.h"
@@ -134,6 +136,33 @@ static int set_keep_last(struct gt_environment *environment, const char *text, s
 	return 0;
 }
 
+int gt_run_signal(const char *name)
+{
+	for (int number = 1; number < NSIG; number++) {
+		const char *known = sigabbrev_np(number);
+
+		if (known && (strcasecmp(name, known) == 0 || (strncasecmp(name, "SIG", 3) == 0 &&
+		                                               strcasecmp(name + 3, known) == 0)))
+			return number;
+	}
+	return 0;
+}
+
+static int check_dumps(const struct gt_run_args *args, struct gt_error *err)
+{
+	const int signal = args->dump_signal ? gt_run_signal(args->dump_signal) : SIGUSR1;
+	struct gt_error why = {0};
+
+	if (args->max_dumps && !args->dump_on && !args->dump_signal)
+		return gt_fail(err, EINVAL, "--max-dumps goes with --dump-on or --dump-signal");
+	if (signal != SIGUSR1 && signal != SIGUSR2 && signal != SIGHUP && signal != SIGWINCH)
+		return gt_fail(err, EINVAL, "--dump-signal %s is none of USR1, USR2, HUP and WINCH",
+		               args->dump_signal);
+	if (gt_watcher_check(args->dump_on, &why) < 0)
+		return gt_fail(err, EINVAL, "--dump-on: %s", why.text);
+	return 0;
+}
+
 int gt_run_set_control(struct gt_environment *environment, const struct gt_run_args *args,
                        struct gt_error *err)
 {
@@ -141,6 +170,8 @@ int gt_run_set_control(struct gt_environment *environment, const struct gt_run_a
 
 	if (result == 0)
 		result = check_times(args, err);
+	if (result == 0)
+		result = check_dumps(args, err);
 	if (result == 0)
 		result = set_times(environment, args, err);
 	if (result == 0 && args->occurrences)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "cli/dump/watcher.h"
 #include "cli/output/process.h"
 #include "cli/recording/manifest.h"
 #include "cli/run/claim.h"
@@ -56,6 +57,9 @@ struct gt_run_args {
 	uint64_t duration_ns; /* 0: not given */
 	const char *start_at;
 	const char *keep_last;
+	const char *dump_on;
+	const char *dump_signal;
+	uint64_t max_dumps; /* 0: not given */
 	const char *record_range;
 	const char *occurrences;
 	bool device_events_last;
@@ -86,6 +90,7 @@ struct gt_run {
 	struct gt_environment environment;
 	struct gt_listener listener;
 	struct gt_strangers strangers;
+	struct gt_watcher watcher;
 };
 
 /* A name with a number in it is never an existing one, and so needs no --force. */
@@ -122,6 +127,9 @@ struct gt_run_part {
 
 int gt_run_set_part(struct gt_environment *environment, const struct gt_run_part *part,
                     const char *text, struct gt_error *err);
+
+/* The number of a signal by its name, with SIG or without; 0: there is none. */
+int gt_run_signal(const char *name);
 
 /* When recording begins and ends, in the program's time. */
 int gt_run_set_control(struct gt_environment *environment, const struct gt_run_args *args,

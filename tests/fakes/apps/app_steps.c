@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A training loop that can be told to do things between its steps: app_steps [FIRST:COUNT]. Each
- * line of its standard input is a number of steps to make; then it answers with the number of
- * launches so far. With FIRST:COUNT it calls cudaProfilerStart before step FIRST, from 1, and
- * cudaProfilerStop after so many. A step is a range "step" inside a range "train": so many launches
- * as its number, an allocation that stays, and a wait.
+ * line of its standard input is a number of steps to make, "slow": a step that takes SLOW_MS
+ * longer, or "fail": a call that fails; then it answers with the number of launches so far. With
+ * FIRST:COUNT it calls cudaProfilerStart before step FIRST, from 1, and cudaProfilerStop after so
+ * many. A step is a range "step" inside a range "train": so many launches as its number, an
+ * allocation that stays, and a wait.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include <nvtx3/nvToolsExt.h>
 
@@ -16,6 +19,7 @@
 #include "fakes/libraries/runtime.h"
 
 #define STEP_BYTES 1024
+#define SLOW_MS    300
 
 static struct {
 	unsigned long steps;
@@ -24,8 +28,9 @@ static struct {
 	unsigned long count;
 } own;
 
-static void step(void)
+static void step(unsigned long more_ms)
 {
+	const struct timespec more = {0, (long)more_ms * 1000000};
 	const dim3 one = {1, 1, 1};
 	void *memory = NULL;
 
@@ -39,6 +44,7 @@ static void step(void)
 		own.launches++;
 	}
 	MUST(cudaDeviceSynchronize, );
+	nanosleep(&more, NULL);
 	nvtxRangePop();
 	if (own.first && own.steps == own.first + own.count - 1)
 		MUST(cudaProfilerStop, );
@@ -55,8 +61,12 @@ int main(int argc, char **argv)
 		own.count = strtoul(end + 1, NULL, 10);
 	nvtxRangePushA("train");
 	while (fgets(line, sizeof(line), stdin)) {
+		if (strncmp(line, "slow", 4) == 0)
+			step(SLOW_MS);
+		else if (strncmp(line, "fail", 4) == 0)
+			(void)cudaFree(&own); /* it is no memory of the GPU */
 		for (unsigned long left = strtoul(line, NULL, 10); left > 0; left--)
-			step();
+			step(0);
 		printf("%lu\n", own.launches);
 		(void)fflush(stdout);
 	}

@@ -13,14 +13,15 @@ STEPS = FAKES / "bin" / "app_steps"
 class Steps:
     """app_steps under gputrace run: its step N launches N kernels."""
 
-    def __init__(self, folder, *options, words=()):
+    def __init__(self, folder, *options, words=(), script=""):
         self.stem = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "r"
         self.path = self.stem.with_suffix(".gputrace")
         self.program = subprocess.Popen([GPUTRACE, "run", "-o", self.stem, "--no-export", *options, STEPS, *words],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, env=environment())
+                                        text=True, env=environment(script))
 
     def step(self, count=1):
+        """count: of steps, or another word that it knows."""
         self.program.stdin.write(f"{count}\n")
         self.program.stdin.flush()
         return int(self.program.stdout.readline())
@@ -32,9 +33,9 @@ class Steps:
         return done.stdout + done.stderr
 
     def pid(self):
-        """The program is the only child of gputrace run."""
+        """The program is a child of gputrace run, the last one: before it comes who dumps."""
         children = pathlib.Path(f"/proc/{self.program.pid}/task/{self.program.pid}/children").read_text()
-        return int(children.split()[0])
+        return int(children.split()[-1])
 
     def end(self):
         _, self.said = self.program.communicate(timeout=PATIENCE_S)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/recording/dump.h"
+#include "cli/dump/dump.h"
 
 #include <errno.h>
 #include <fcntl.h>

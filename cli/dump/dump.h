@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_CLI_RECORDING_DUMP_H
-#define GT_CLI_RECORDING_DUMP_H
+#ifndef GT_CLI_DUMP_DUMP_H
+#define GT_CLI_DUMP_DUMP_H
 
 struct gt_error;
 
