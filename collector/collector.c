@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/collector.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/path.h"
 #include "base/strings.h"
 #include "base/watch.h"
@@ -191,6 +193,24 @@ static void join_arenas(struct gt_collection *collection)
 	collection->captures.count = kept;
 }
 
+/* Whether a look leaves the file out: it is of a process of another machine. */
+static bool is_elsewhere(struct gt_collection *collection, const char *name)
+{
+	char host[HOST_NAME_MAX + 1];
+	size_t size;
+
+	if (!collection->look ||
+	    !(gt_has_suffix(name, GT_CAPTURE_SUFFIX) || gt_has_suffix(name, GT_ARENA_SUFFIX)))
+		return false;
+	gt_host_name(host, sizeof(host));
+	size = strlen(host);
+	if (strncmp(name, host, size) == 0 && name[size] == '-' &&
+	    isdigit((unsigned char)name[size + 1]))
+		return false;
+	collection->look->elsewhere += gt_has_suffix(name, GT_CAPTURE_SUFFIX);
+	return true;
+}
+
 static int list_folder(struct gt_collection *collection, const char *path, struct gt_error *err)
 {
 	DIR *dir = opendir(path);
@@ -202,6 +222,8 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 	const struct place folder = {path, dirfd(dir)};
 
 	while ((entry = readdir(dir))) { // NOLINT(concurrency-mt-unsafe): the stream is our own
+		if (is_elsewhere(collection, entry->d_name))
+			continue;
 		if (gt_has_suffix(entry->d_name, GT_CAPTURE_SUFFIX))
 			add_file(collection, &folder, entry->d_name, GT_CAPTURE_SUFFIX);
 		else if (gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX))
@@ -222,6 +244,8 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 		      sizeof(struct gt_capture), by_name);
 	if (collection->captures.count > 0 || collection->rolls.count > 0)
 		return 0;
+	if (collection->look && collection->look->elsewhere > 0)
+		return gt_fail(err, ENODATA, "no process of this machine records into %s", path);
 	if (collection->trace->notes.count > 0)
 		return gt_fail(err, EBADMSG, "%s holds no captures: %s", path,
 		               gt_trace_text(collection->trace,
@@ -355,6 +379,14 @@ int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt
 int gt_collect_live(const char *path, struct gt_trace *trace, struct gt_error *err)
 {
 	return collect(&(struct gt_collection){.trace = trace, .live = true}, path, err);
+}
+
+int gt_collect_look(const char *path, struct gt_look *look, struct gt_trace *trace,
+                    struct gt_error *err)
+{
+	look->elsewhere = 0;
+	return collect(&(struct gt_collection){.trace = trace, .live = true, .look = look}, path,
+	               err);
 }
 
 int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err)
