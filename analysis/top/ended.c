@@ -2,6 +2,7 @@
 #include "analysis/top/ended.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/figures.h"
 #include "analysis/result.h"
@@ -72,17 +73,19 @@ static gt_time settled_ns(const struct gt_trace *trace, gt_time now_ns)
 
 /* The words that tell a row from all others, in every look. */
 struct identity {
-	uint64_t words[5];
+	uint64_t words[4];
 };
 
-static struct identity of_process(const struct gt_trace *trace, gt_id process)
+/* A process that calls exec has a new capture, and counts anew. */
+static struct identity of_process(const struct gt_ended *ended, const struct gt_trace *trace,
+                                  gt_id process)
 {
 	struct identity identity = {0};
+	const char *capture = process < trace->processes.count
+	                              ? gt_trace_text(trace, trace->processes.rows[process].capture)
+	                              : "";
 
-	if (process < trace->processes.count) {
-		identity.words[0] = trace->processes.rows[process].pid;
-		identity.words[1] = trace->processes.rows[process].started_ticks;
-	}
+	identity.words[0] = gt_hash_bytes(capture, strlen(capture), ended);
 	return identity;
 }
 
@@ -90,11 +93,11 @@ static uint64_t key_of_kernel(const struct gt_ended *ended, const struct gt_trac
                               const struct gt_kernel *kernel)
 {
 	struct identity identity =
-		of_process(trace, gt_trace_stream_process(trace, kernel->stream));
+		of_process(ended, trace, gt_trace_stream_process(trace, kernel->stream));
 
-	identity.words[2] = kernel->correlation;
-	identity.words[3] = kernel->graph_node;
-	identity.words[4] = kernel->grid_id;
+	identity.words[1] = kernel->correlation;
+	identity.words[2] = kernel->graph_node;
+	identity.words[3] = kernel->grid_id;
 	return gt_hash_bytes(&identity, sizeof(identity), ended);
 }
 
@@ -103,17 +106,24 @@ static uint64_t key_of_range(const struct gt_ended *ended, const struct gt_trace
                              const struct gt_range *range)
 {
 	const gt_id process = gt_trace_thread_process(trace, range->thread);
-	struct identity identity = of_process(trace, process);
+	struct identity identity = of_process(ended, trace, process);
 
-	identity.words[2] =
+	identity.words[1] =
 		process < trace->processes.count ? trace->threads.rows[range->thread].tid : 0;
-	identity.words[3] = (uint64_t)range->start_ns;
-	identity.words[4] = (uint64_t)range->end_ns;
+	identity.words[2] = (uint64_t)range->start_ns;
+	identity.words[3] = (uint64_t)range->end_ns;
 	return gt_hash_bytes(&identity, sizeof(identity), ended);
 }
 
+/* An end. */
+struct end_row {
+	gt_time end_ns;
+	uint64_t key; /* the same in every look */
+	gt_id row;    /* of kernels or ranges */
+};
+
 struct ends {
-	gt_array(struct gt_end_row) list;
+	gt_array(struct end_row) list;
 };
 
 #define ADD_ENDS(name, plural)                                                                     \
@@ -125,7 +135,7 @@ struct ends {
                                                                                                    \
 			if (row->start_ns > 0 && row->end_ns <= until_ns &&                        \
 			    gt_timed(GT_TIMES_ANY, row->flags, row->start_ns, row->end_ns))        \
-				*gt_array_push(&ends->list) = (struct gt_end_row){                 \
+				*gt_array_push(&ends->list) = (struct end_row){                    \
 					row->end_ns, key_of_##name(ended, trace, row), i};         \
 		}                                                                                  \
 	}
@@ -135,8 +145,8 @@ ADD_ENDS(range, ranges)
 
 static int by_end(const void *a, const void *b)
 {
-	const struct gt_end_row *left = a;
-	const struct gt_end_row *right = b;
+	const struct end_row *left = a;
+	const struct end_row *right = b;
 
 	if (left->end_ns != right->end_ns)
 		return left->end_ns < right->end_ns ? -1 : 1;
@@ -161,7 +171,7 @@ static bool was_seen(const struct gt_ended *ended, uint64_t key)
 static void remember(struct gt_ended *ended, const struct ends *ends)
 {
 	ended->seen.count = 0;
-	gt_array_each(const struct gt_end_row, row, &ends->list)
+	gt_array_each(const struct end_row, row, &ends->list)
 		*gt_array_push(&ended->seen) = row->key;
 	if (ended->seen.count > 1)
 		qsort(ended->seen.rows, ended->seen.count, sizeof(uint64_t), by_key);
@@ -208,7 +218,7 @@ static void add_rows(const struct gt_ended *ended, const struct gt_trace *trace,
 
 	if (ended->of == GT_ENDED_RANGES)
 		gt_ranges_init(&ranges, trace);
-	gt_array_each(const struct gt_end_row, row, &ends->list) {
+	gt_array_each(const struct end_row, row, &ends->list) {
 		if (row->end_ns < ended->from_ns || was_seen(ended, row->key))
 			continue;
 		if (ended->of == GT_ENDED_KERNELS)

@@ -28,13 +28,6 @@ struct gt_ended {
 	gt_array(uint64_t) seen; /* sorted: those that a look to come may hold again */
 };
 
-/* An end. */
-struct gt_end_row {
-	gt_time end_ns;
-	uint64_t key; /* the same in every look */
-	gt_id row;    /* of kernels or ranges */
-};
-
 void gt_ended_release(struct gt_ended *ended);
 
 /* Begins their table. */

@@ -101,12 +101,13 @@ static int show_figures(struct watch *watch, struct gt_trace *trace, gt_time now
 	gt_top_add_tables(result, &top, (size_t)args->limit);
 	remark_elsewhere(watch, result);
 	status = gt_result_check(result, err);
-	if (status == 0)
+	if (status == 0) {
 		status = gt_render(&rendering, &(struct gt_named_result){"top", result}, 1,
 		                   gt_screen_begin(&watch->screen), err);
-	if (!args->json && !watch->screen.in_place)
-		putc('\n', stdout);
-	gt_screen_show(&watch->screen);
+		if (!args->json && !watch->screen.in_place)
+			putc('\n', stdout);
+		gt_screen_show(&watch->screen);
+	}
 	gt_top_release(&top);
 	return status;
 }

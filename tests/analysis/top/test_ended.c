@@ -4,6 +4,7 @@
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/strings.h"
 #include "support/check.h"
 #include "support/scene.h"
 
@@ -147,6 +148,15 @@ Test(ended, nodes_of_one_launch_of_a_graph_are_told_apart)
 	trace.kernels.rows[1].graph_node = 5;
 	LOOK(650, 1, );
 	LOOK(1000, 1, );
+}
+
+Test(ended, a_process_that_calls_exec_counts_anew)
+{
+	read_clocks(5000);
+	add_kernel(1, 100, 300);
+	LOOK(1000, 1, );
+	trace.processes.rows[process].capture = gt_strings_add(trace.strings, "again");
+	LOOK(1100, 1, );
 }
 
 Test(ended, ranges_come_with_their_paths)
