@@ -193,24 +193,6 @@ static void join_arenas(struct gt_collection *collection)
 	collection->captures.count = kept;
 }
 
-/* Whether a look leaves the file out: it is of a process of another machine. */
-static bool is_elsewhere(struct gt_collection *collection, const char *name)
-{
-	char host[HOST_NAME_MAX + 1];
-	size_t size;
-
-	if (!collection->look ||
-	    !(gt_has_suffix(name, GT_CAPTURE_SUFFIX) || gt_has_suffix(name, GT_ARENA_SUFFIX)))
-		return false;
-	gt_host_name(host, sizeof(host));
-	size = strlen(host);
-	if (strncmp(name, host, size) == 0 && name[size] == '-' &&
-	    isdigit((unsigned char)name[size + 1]))
-		return false;
-	collection->look->elsewhere += gt_has_suffix(name, GT_CAPTURE_SUFFIX);
-	return true;
-}
-
 static int list_folder(struct gt_collection *collection, const char *path, struct gt_error *err)
 {
 	DIR *dir = opendir(path);
@@ -222,8 +204,6 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 	const struct place folder = {path, dirfd(dir)};
 
 	while ((entry = readdir(dir))) { // NOLINT(concurrency-mt-unsafe): the stream is our own
-		if (is_elsewhere(collection, entry->d_name))
-			continue;
 		if (gt_has_suffix(entry->d_name, GT_CAPTURE_SUFFIX))
 			add_file(collection, &folder, entry->d_name, GT_CAPTURE_SUFFIX);
 		else if (gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX))
@@ -244,8 +224,6 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 		      sizeof(struct gt_capture), by_name);
 	if (collection->captures.count > 0 || collection->rolls.count > 0)
 		return 0;
-	if (collection->look && collection->look->elsewhere > 0)
-		return gt_fail(err, ENODATA, "no process of this machine records into %s", path);
 	if (collection->trace->notes.count > 0)
 		return gt_fail(err, EBADMSG, "%s holds no captures: %s", path,
 		               gt_trace_text(collection->trace,
@@ -303,6 +281,14 @@ static int list(struct gt_collection *collection, const char *path, struct gt_er
 	                               : list_file(collection, path, err);
 }
 
+static bool is_here(const char *host, const struct gt_capture *capture)
+{
+	const size_t size = strlen(host);
+
+	return strncmp(capture->name, host, size) == 0 && capture->name[size] == '-' &&
+	       isdigit((unsigned char)capture->name[size + 1]);
+}
+
 static void release_capture(struct gt_capture *capture)
 {
 	free(capture->path);
@@ -330,6 +316,37 @@ static void release_capture(struct gt_capture *capture)
 	gt_array_release(&capture->own_kernels);
 }
 
+/*
+ * A look is at processes of this machine, whose clock is the one that it goes by. Where there are
+ * none, it is at all of a recording from elsewhere, as long as none of it runs.
+ */
+static int choose_machine(struct gt_collection *collection, const char *path, struct gt_error *err)
+{
+	char host[HOST_NAME_MAX + 1];
+	size_t kept = 0;
+	bool runs = false;
+
+	gt_host_name(host, sizeof(host));
+	gt_array_each(const struct gt_capture, capture, &collection->captures) {
+		kept += is_here(host, capture);
+		runs |= capture->arena_path && gt_arena_is_live(capture->arena_path);
+	}
+	if (kept == 0)
+		return runs ? gt_fail(err, ENODATA, "no process of this machine records into %s",
+		                      path)
+		            : 0;
+	collection->look->elsewhere = collection->captures.count - kept;
+	kept = 0;
+	gt_array_each(struct gt_capture, capture, &collection->captures) {
+		if (is_here(host, capture))
+			collection->captures.rows[kept++] = *capture;
+		else
+			release_capture(capture);
+	}
+	collection->captures.count = kept;
+	return 0;
+}
+
 static void release(struct gt_collection *collection)
 {
 	gt_array_each(struct gt_capture, capture, &collection->captures)
@@ -354,6 +371,8 @@ static int collect(struct gt_collection *collection, const char *path, struct gt
 	gt_kinds_init(kinds);
 	collection->kinds = kinds;
 	result = list(collection, path, err);
+	if (result == 0 && collection->look)
+		result = choose_machine(collection, path, err);
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
 		if (i > 0)

@@ -200,3 +200,19 @@ Test(looks, leave_out_processes_of_other_machines)
 	cr_expect(eq(sz, look_at.elsewhere, 1));
 	gt_trace_release(&trace);
 }
+
+Test(looks, see_a_recording_of_another_machine_that_has_ended)
+{
+	struct gt_error err = {0};
+	struct gt_trace trace;
+
+	recording_begin(&recording, "elsewhere-far-away-1-1");
+	recording_add_basics(&recording, 1);
+	add_launch(2000, 1);
+	recording_end(&recording, true);
+	gt_trace_init(&trace);
+	cr_assert(eq(int, gt_collect_look(recording.path, &look_at, &trace, &err), 0));
+	cr_expect(eq(sz, trace.kernels.count, 1));
+	cr_expect(eq(sz, look_at.elsewhere, 0));
+	gt_trace_release(&trace);
+}
