@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "collector/collector.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/path.h"
 #include "base/strings.h"
 #include "base/watch.h"
@@ -279,6 +281,14 @@ static int list(struct gt_collection *collection, const char *path, struct gt_er
 	                               : list_file(collection, path, err);
 }
 
+static bool is_here(const char *host, const struct gt_capture *capture)
+{
+	const size_t size = strlen(host);
+
+	return strncmp(capture->name, host, size) == 0 && capture->name[size] == '-' &&
+	       isdigit((unsigned char)capture->name[size + 1]);
+}
+
 static void release_capture(struct gt_capture *capture)
 {
 	free(capture->path);
@@ -306,6 +316,37 @@ static void release_capture(struct gt_capture *capture)
 	gt_array_release(&capture->own_kernels);
 }
 
+/*
+ * A look is at processes of this machine, whose clock is the one that it goes by. Where there are
+ * none, it is at all of a recording from elsewhere, as long as none of it runs.
+ */
+static int choose_machine(struct gt_collection *collection, const char *path, struct gt_error *err)
+{
+	char host[HOST_NAME_MAX + 1];
+	size_t kept = 0;
+	bool runs = false;
+
+	gt_host_name(host, sizeof(host));
+	gt_array_each(const struct gt_capture, capture, &collection->captures) {
+		kept += is_here(host, capture);
+		runs |= capture->arena_path && gt_arena_is_live(capture->arena_path);
+	}
+	if (kept == 0)
+		return runs ? gt_fail(err, ENODATA, "no process of this machine records into %s",
+		                      path)
+		            : 0;
+	collection->look->elsewhere = collection->captures.count - kept;
+	kept = 0;
+	gt_array_each(struct gt_capture, capture, &collection->captures) {
+		if (is_here(host, capture))
+			collection->captures.rows[kept++] = *capture;
+		else
+			release_capture(capture);
+	}
+	collection->captures.count = kept;
+	return 0;
+}
+
 static void release(struct gt_collection *collection)
 {
 	gt_array_each(struct gt_capture, capture, &collection->captures)
@@ -330,6 +371,8 @@ static int collect(struct gt_collection *collection, const char *path, struct gt
 	gt_kinds_init(kinds);
 	collection->kinds = kinds;
 	result = list(collection, path, err);
+	if (result == 0 && collection->look)
+		result = choose_machine(collection, path, err);
 
 	for (size_t i = 0; result == 0 && i < count; i++) {
 		if (i > 0)
@@ -355,6 +398,14 @@ int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt
 int gt_collect_live(const char *path, struct gt_trace *trace, struct gt_error *err)
 {
 	return collect(&(struct gt_collection){.trace = trace, .live = true}, path, err);
+}
+
+int gt_collect_look(const char *path, struct gt_look *look, struct gt_trace *trace,
+                    struct gt_error *err)
+{
+	look->elsewhere = 0;
+	return collect(&(struct gt_collection){.trace = trace, .live = true, .look = look}, path,
+	               err);
 }
 
 int gt_collect(const char *path, struct gt_trace *trace, struct gt_error *err)

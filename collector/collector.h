@@ -2,8 +2,12 @@
 #ifndef GT_COLLECTOR_COLLECTOR_H
 #define GT_COLLECTOR_COLLECTOR_H
 
+#include <stddef.h>
+
+#include "model/trace.h"
+
 struct gt_error;
-struct gt_trace;
+struct gt_looks;
 struct gt_watch;
 
 /*
@@ -29,5 +33,20 @@ int gt_collect_watched(const char *path, struct gt_trace *trace, const struct gt
  * returned and work that has not ended. Nothing of a process is touched.
  */
 int gt_collect_live(const char *path, struct gt_trace *trace, struct gt_error *err);
+
+/* One of several looks at a recording whose processes run. */
+struct gt_look {
+	struct gt_looks *looks; /* that it is one of (collector/decode/looks.h) */
+	gt_time since_ns;       /* of the boot-time clock: work that ended before is not wanted */
+	size_t elsewhere; /* set: captures of processes on other machines, which are left out */
+};
+
+/*
+ * The same of the processes of this machine, without reading again what the look before has read.
+ * Where some of the work, calls and samples that are wanted was too much, or was passed over
+ * before, trace->known_from_ns says from when on all are there.
+ */
+int gt_collect_look(const char *path, struct gt_look *look, struct gt_trace *trace,
+                    struct gt_error *err);
 
 #endif

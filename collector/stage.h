@@ -17,6 +17,7 @@
 
 struct gt_error;
 struct gt_kinds;
+struct gt_look;
 struct gt_watch;
 
 /*
@@ -105,6 +106,8 @@ struct gt_capture {
 	gt_time dumped_at; /* what began later is there in part; 0: it is no dump */
 	bool dumped;       /* died, but for its process: that ran on when this was copied */
 	bool running;
+	uint64_t passed_cupti_ns; /* latest end of work, and */
+	uint64_t passed_host_ns;  /* of calls, that a look left out; 0: it left out none */
 };
 
 /* The roll of one machine: what is in no capture. */
@@ -118,6 +121,7 @@ struct gt_collection {
 	const struct gt_kinds *kinds;
 	const struct gt_watch *watch; /* NULL: nobody wants to know how far it is */
 	bool live;                    /* arenas of processes that run are read, too */
+	struct gt_look *look;         /* that this is; NULL: none */
 	gt_array(struct gt_capture) captures;
 	gt_array(struct gt_host_roll) rolls; /* that say something */
 	uint64_t rolls_unread;

@@ -172,6 +172,8 @@ struct gt_trace {
 	gt_string driver;       /* CUDA driver version, as 13.0, "" when not known */
 	/* How often records are fetched from CUPTI, where it was set: the longest; 0: by default. */
 	gt_time flush_interval_ns;
+	/* Work and calls that ended before are not all there (gt_collect_look); 0: all are. */
+	gt_time known_from_ns;
 	/* Remark to show behind the recording's name; "": all of its files could be read. */
 	gt_string condition;
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */

@@ -464,17 +464,21 @@ static void find_threads(struct gt_pending *pending)
 	gt_array_free(last);
 }
 
+gt_time gt_pending_fresh_ns(const struct gt_trace *trace)
+{
+	const gt_time flush_ns = trace->flush_interval_ns ? trace->flush_interval_ns : FLUSH_NS;
+
+	return flush_ns < INT64_MAX / 2 ? 2 * flush_ns : INT64_MAX;
+}
+
 void gt_pending_init(struct gt_pending *pending, const struct gt_trace *trace, gt_time now_ns)
 {
-	const gt_time flush_ns = trace->flush_interval_ns;
 	gt_time *proven_ns = gt_allocate_zeroed(trace->streams.count, sizeof(*proven_ns));
 
 	*pending = (struct gt_pending){
 		.trace = trace,
 		.now_ns = now_ns,
-		.fresh_ns = flush_ns == 0              ? 2 * (gt_time)FLUSH_NS
-	                    : flush_ns < INT64_MAX / 2 ? 2 * flush_ns
-	                                               : INT64_MAX,
+		.fresh_ns = gt_pending_fresh_ns(trace),
 		.streams = gt_allocate_zeroed(trace->streams.count, sizeof(*pending->streams)),
 	};
 	for (size_t i = 0; i < trace->streams.count; i++)

@@ -83,6 +83,9 @@ struct gt_pending {
 	struct gt_pending_stream *streams; /* by row of streams */
 };
 
+/* The record of work that is younger than this may not have been fetched. */
+gt_time gt_pending_fresh_ns(const struct gt_trace *trace);
+
 /* now_ns: of the boot-time clock, before the recording was read. The trace must outlive it. */
 void gt_pending_init(struct gt_pending *pending, const struct gt_trace *trace, gt_time now_ns);
 void gt_pending_release(struct gt_pending *pending);

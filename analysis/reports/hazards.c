@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "analysis/figures.h"
-#include "analysis/hazards/hazards.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
+#include "analysis/reports/hazards/hazards.h"
 #include "analysis/result.h"
 #include "base/array.h"
 #include "base/strings.h"

@@ -7,7 +7,7 @@
 #include "cli/render/rows.h"
 
 /* 15 digits give every decimal fraction back as it was written: 12.3, not 12.300000000000001. */
-#define STYLE (JSON_INDENT(2) | JSON_REAL_PRECISION(15))
+#define REALS JSON_REAL_PRECISION(15)
 
 static json_t *json_of_cell(const struct gt_cell *cell)
 {
@@ -24,6 +24,15 @@ static json_t *json_of_cell(const struct gt_cell *cell)
 	return json_null();
 }
 
+static json_t *json_of_row(const struct gt_section *section, const struct gt_cell *cells)
+{
+	json_t *row = json_object();
+
+	for (size_t c = 0; c < section->heading_count; c++)
+		(void)json_object_set_new(row, section->headings[c].name, json_of_cell(&cells[c]));
+	return row;
+}
+
 static json_t *json_of_section(const struct gt_rendering *rendering,
                                const struct gt_section *section)
 {
@@ -31,15 +40,8 @@ static json_t *json_of_section(const struct gt_rendering *rendering,
 	struct gt_rows rows;
 
 	gt_rows_init(&rows, section, rendering->sort, gt_rendering_limit(rendering, section));
-	for (size_t r = 0; r < rows.count; r++) {
-		const struct gt_cell *cells = gt_rows_get(&rows, r);
-		json_t *row = json_object();
-
-		for (size_t c = 0; c < section->heading_count; c++)
-			(void)json_object_set_new(row, section->headings[c].name,
-			                          json_of_cell(&cells[c]));
-		(void)json_array_append_new(array, row);
-	}
+	for (size_t r = 0; r < rows.count; r++)
+		(void)json_array_append_new(array, json_of_row(section, gt_rows_get(&rows, r)));
 	gt_rows_release(&rows);
 	return array;
 }
@@ -108,6 +110,16 @@ void gt_render_json(const struct gt_rendering *rendering, const struct gt_named_
 		}
 		(void)json_object_set_new(root, "reports", list);
 	}
-	gt_json_print(root, STYLE, out);
+	gt_json_print(root, REALS | (rendering->one_line ? JSON_COMPACT : JSON_INDENT(2)), out);
 	json_decref(root);
+}
+
+void gt_render_json_rows(const struct gt_section *section, FILE *out)
+{
+	for (size_t r = 0; r < gt_section_row_count(section); r++) {
+		json_t *row = json_of_row(section, gt_section_row(section, r));
+
+		gt_json_print(row, REALS | JSON_COMPACT, out);
+		json_decref(row);
+	}
 }

@@ -45,6 +45,7 @@ struct gt_rendering {
 	bool details;               /* text also has the tables that say more than the first page,
 	                               and all rows */
 	bool all_tables;            /* text also has these tables, with the rows it always has */
+	bool one_line;              /* of JSON */
 	bool whole_names;           /* text wraps a name that stands last instead of cutting it */
 	const struct gt_page_head *head;       /* of a page of HTML; NULL: it has none */
 	const struct gt_option_list *sections; /* titles of those to show; NULL or empty: all */
@@ -109,6 +110,9 @@ void gt_render_html(const struct gt_rendering *rendering, const struct gt_named_
 
 /* All charts, one below the other. Readers who prefer it dark see it dark. */
 void gt_render_svg(const struct gt_named_result *results, size_t count, FILE *out);
+
+/* Each row of a section as one object of JSON, in a line of its own. */
+void gt_render_json_rows(const struct gt_section *section, FILE *out);
 
 /* One section alone, with its header. */
 void gt_render_csv_section(const struct gt_rendering *rendering, const struct gt_section *section,

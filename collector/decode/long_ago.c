@@ -4,11 +4,9 @@
 #include "format/file/reader.h"
 #include "format/records.h"
 
-bool gt_is_long_ago(const struct gt_reader *reader, const struct gt_chunk_header *header)
+static bool is_plentiful(uint16_t kind)
 {
-	if (reader->size - reader->offset <= GT_RECENT_BYTES)
-		return false;
-	switch (header->kind) {
+	switch (kind) {
 	case GT_RECORD_kernel:
 	case GT_RECORD_copy:
 	case GT_RECORD_fill:
@@ -20,4 +18,39 @@ bool gt_is_long_ago(const struct gt_reader *reader, const struct gt_chunk_header
 	default:
 		return false;
 	}
+}
+
+bool gt_is_long_ago(const struct gt_reader *reader, const struct gt_chunk_header *header)
+{
+	return reader->size - reader->offset > GT_RECENT_BYTES && is_plentiful(header->kind);
+}
+
+enum gt_keep gt_keep_of(uint16_t kind)
+{
+	if (is_plentiful(kind))
+		return GT_KEEP_WANTED;
+	switch (kind) {
+	case GT_RECORD_graph_trace:
+	case GT_RECORD_overhead:
+	case GT_RECORD_access:
+	case GT_RECORD_copy_place:
+	case GT_RECORD_unified_event:
+	case GT_RECORD_device_chunk:
+	case GT_RECORD_device_event:
+		return GT_KEEP_WANTED;
+	case GT_RECORD_sync:
+	case GT_RECORD_graph_launch:
+	case GT_RECORD_range_begin:
+	case GT_RECORD_range_end:
+	case GT_RECORD_range_data:
+		return GT_KEEP_LATE;
+	default:
+		return GT_KEEP_ALL;
+	}
+}
+
+bool gt_is_timed_by_cupti(uint16_t kind)
+{
+	return kind == GT_RECORD_kernel || kind == GT_RECORD_copy || kind == GT_RECORD_fill ||
+	       kind == GT_RECORD_graph_trace;
 }

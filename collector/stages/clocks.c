@@ -316,6 +316,22 @@ static void check_host(struct gt_collection *collection, const struct gt_capture
 	}
 }
 
+/* Where a look left out work or calls, all that ended later is there. */
+static void note_passed(struct gt_trace *trace, const struct gt_capture *capture,
+                        struct lines *lines)
+{
+	const gt_time times_ns[] = {
+		gt_clock_line_convert(&lines->of[GT_ROLE_cupti_time],
+	                              (gt_time)capture->passed_cupti_ns),
+		gt_clock_line_convert(&lines->of[GT_ROLE_host_time],
+	                              (gt_time)capture->passed_host_ns),
+	};
+
+	for (size_t i = 0; i < 2; i++)
+		if (times_ns[i] > trace->known_from_ns)
+			trace->known_from_ns = times_ns[i];
+}
+
 /* NOLINTBEGIN(readability-non-const-parameter): has_room takes from it */
 static void convert_capture(struct gt_collection *collection, struct gt_capture *capture,
                             uint64_t *work_left_ns)
@@ -336,6 +352,7 @@ static void convert_capture(struct gt_collection *collection, struct gt_capture 
 	gt_array_each(const struct gt_raw_series, raw, &capture->raw_series)
 		convert_series(trace, raw, &lines, process);
 	convert_kept(capture, &lines, process);
+	note_passed(trace, capture, &lines);
 	remark(collection, capture, &lines, left_out);
 	gt_array_release(&lines.of[GT_ROLE_cupti_time].pairs);
 	gt_array_release(&lines.of[GT_ROLE_host_time].pairs);

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "base/watch.h"
+#include "collector/collector.h"
 #include "collector/decode/decoder.h"
 #include "collector/decode/long_ago.h"
+#include "collector/decode/looks.h"
 #include "format/arena/files.h"
 #include "format/arena/live.h"
 #include "format/arena/salvage.h"
@@ -343,9 +345,11 @@ static void begin_file(struct gt_decoder *decoder)
 static int decode_file(struct gt_decoder *decoder, struct gt_content *content,
                        struct gt_reader *reader, struct gt_error *err)
 {
-	const struct gt_capture *capture = decoder->capture;
+	struct gt_capture *capture = decoder->capture;
+	const struct gt_look *look = capture->process == GT_NONE ? NULL : decoder->collection->look;
 	size_t own = SIZE_MAX;
-	int result = gt_load_file(content, capture->path, err);
+	int result = look ? gt_looks_load(look->looks, capture, look->since_ns, content, err)
+	                  : gt_load_file(content, capture->path, err);
 
 	make_room(decoder, content->there);
 	/* A salvage that was cut short left the arena: what it appended is read from there. */

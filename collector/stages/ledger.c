@@ -252,6 +252,12 @@ static void add_rows(struct gt_collection *collection, const struct gt_capture *
 {
 	struct gt_trace *trace = collection->trace;
 
+	/* A look at processes that run reads a part of their work and calls. */
+	if (collection->live) {
+		add_damage(trace, capture);
+		add_own(collection, capture);
+		return;
+	}
 	add_calls(trace, capture, tally);
 	add_damage(trace, capture);
 	gt_trace_add_ledger(trace, capture->process, "kernels", tally->kernels);

@@ -391,7 +391,6 @@ static void walk_capture(struct gt_range_walk *walk)
 	}
 	if (walk->trace->pauses.count > 0)
 		end_with_pauses(walk);
-	add_ledger(walk);
 	free(steps);
 }
 
@@ -419,6 +418,9 @@ static int run(struct gt_collection *collection, struct gt_error *err)
 		walk.rows = walk.sources[i].rows;
 		walk.payloads = &walk.sources[i].payloads;
 		walk_capture(&walk);
+		/* A look leaves out the begins of long ago. */
+		if (!collection->look)
+			add_ledger(&walk);
 		remark_payloads(collection, walk.capture, walk.payloads->left_out);
 	}
 	gt_range_release_sources(&walk, collection->captures.count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/check_report.h"
-#include "analysis/hazards/declared_accesses.h"
+#include "analysis/reports/hazards/declared_accesses.h"
 #include "base/array.h"
 #include "base/strings.h"
 #include "model/kinds/access.h"

@@ -13,8 +13,8 @@ STEPS = FAKES / "bin" / "app_steps"
 class Steps:
     """app_steps under gputrace run: its step N launches N kernels."""
 
-    def __init__(self, folder, *options, words=(), script=""):
-        self.stem = pathlib.Path(tempfile.mkdtemp(dir=folder)) / "r"
+    def __init__(self, folder, *options, words=(), script="", stem=None):
+        self.stem = stem or pathlib.Path(tempfile.mkdtemp(dir=folder)) / "r"
         self.path = self.stem.with_suffix(".gputrace")
         self.program = subprocess.Popen([GPUTRACE, "run", "-o", self.stem, "--no-export", *options, STEPS, *words],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

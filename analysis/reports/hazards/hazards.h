@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_HAZARDS_HAZARDS_H
-#define GT_ANALYSIS_HAZARDS_HAZARDS_H
+#ifndef GT_ANALYSIS_REPORTS_HAZARDS_HAZARDS_H
+#define GT_ANALYSIS_REPORTS_HAZARDS_HAZARDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
  * Two uses of the same memory that nothing puts in order: by copies and fills whose addresses were
  * recorded, kernels that say what they use, and allocations and frees in the order of a stream. All
  * uses are walked once, in the order in which the host asked for them, with a clock for each stream
- * (analysis/hazards/stream_clocks.h); of each piece of memory the last write and the reads since
- * are kept.
+ * (analysis/reports/hazards/stream_clocks.h); of each piece of memory the last write and the reads
+ * since are kept.
  */
 enum gt_hazard_kind {
 	GT_HAZARD_READ_AFTER_WRITE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/hazards/stream_clocks.h"
+#include "analysis/reports/hazards/stream_clocks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_HAZARDS_GRAPH_HAZARDS_H
-#define GT_ANALYSIS_HAZARDS_GRAPH_HAZARDS_H
+#ifndef GT_ANALYSIS_REPORTS_HAZARDS_GRAPH_HAZARDS_H
+#define GT_ANALYSIS_REPORTS_HAZARDS_GRAPH_HAZARDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/hazards/hazards.h"
+#include "analysis/reports/hazards/hazards.h"
 #include "model/trace.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_HAZARDS_STREAM_CLOCKS_H
-#define GT_ANALYSIS_HAZARDS_STREAM_CLOCKS_H
+#ifndef GT_ANALYSIS_REPORTS_HAZARDS_STREAM_CLOCKS_H
+#define GT_ANALYSIS_REPORTS_HAZARDS_STREAM_CLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/hazards/declared_accesses.h"
+#include "analysis/reports/hazards/declared_accesses.h"
 
 #include "analysis/traffic/payload_text.h"
 

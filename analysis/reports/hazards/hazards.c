@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/hazards/hazards.h"
+#include "analysis/reports/hazards/hazards.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/hazards/graph_hazards.h"
-#include "analysis/hazards/stream_clocks.h"
-#include "analysis/hazards/uses.h"
+#include "analysis/reports/hazards/graph_hazards.h"
+#include "analysis/reports/hazards/stream_clocks.h"
+#include "analysis/reports/hazards/uses.h"
 #include "base/search.h"
 #include "model/kinds/memory.h"
 #include "model/path/stream_order.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/hazards/graph_hazards.h"
+#include "analysis/reports/hazards/graph_hazards.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analysis/hazards/uses.h"
+#include "analysis/reports/hazards/uses.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "analysis/hazards/declared_accesses.h"
+#include "analysis/reports/hazards/declared_accesses.h"
 #include "model/kinds/access.h"
 #include "model/kinds/graph.h"
 #include "model/kinds/memory.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef GT_ANALYSIS_HAZARDS_USES_H
-#define GT_ANALYSIS_HAZARDS_USES_H
+#ifndef GT_ANALYSIS_REPORTS_HAZARDS_USES_H
+#define GT_ANALYSIS_REPORTS_HAZARDS_USES_H
 
-#include "analysis/hazards/graph_hazards.h"
-#include "analysis/hazards/hazards.h"
-#include "analysis/hazards/stream_clocks.h"
+#include "analysis/reports/hazards/graph_hazards.h"
+#include "analysis/reports/hazards/hazards.h"
+#include "analysis/reports/hazards/stream_clocks.h"
 
 /*
  * All uses of memory that may be compared, by kernels, copies, fills, allocations and frees, and
