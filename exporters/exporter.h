@@ -32,7 +32,7 @@ enum gt_compression {
 struct gt_told_run {
 	const char *version; /* of gputrace */
 	const char *host;
-	const char *job;
+	const char *job;    /* NULL: that of the trace's processes */
 	unsigned number;    /* in its recording, from 1 */
 	int64_t elapsed_ns; /* since the program was started, or in all; -1: not known */
 	int exit_status;    /* as a shell has it, if it ended */

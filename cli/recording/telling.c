@@ -28,7 +28,6 @@ struct gt_told_run gt_told_run_of(const struct gt_manifest *manifest)
 	return (struct gt_told_run){
 		.version = manifest->tool_version,
 		.host = manifest->host,
-		.job = "",
 		.number = number_of(manifest),
 		.elapsed_ns = known ? end_ns - start_ns : -1,
 		.exit_status = gt_ending_status(&manifest->ending),

@@ -17,7 +17,7 @@ struct gt_telling {
 void gt_telling_init(struct gt_telling *telling, const char *recording);
 void gt_telling_release(struct gt_telling *telling);
 
-/* Facts of one run; texts are the manifest's. The job is not in it. */
+/* Facts of one run; texts are the manifest's. The job is not in it: NULL. */
 struct gt_told_run gt_told_run_of(const struct gt_manifest *manifest);
 
 /* A recording's name: the last part of its path, without .gputrace. The caller frees it. */

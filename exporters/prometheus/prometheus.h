@@ -12,6 +12,7 @@
 struct gt_error;
 struct gt_exporter;
 struct gt_told;
+struct gt_told_run;
 struct gt_view;
 
 /*
@@ -34,6 +35,10 @@ void gt_prometheus_series(const struct gt_prometheus *prometheus);
 
 /* The same with those of a GPU, a row of devices, as dcgm-exporter spells them; GT_NONE: of none. */
 void gt_prometheus_gpu_series(const struct gt_prometheus *prometheus, gt_id device);
+
+/* The job of a run, or of the recording where that does not say; "": none is known. */
+const char *gt_prometheus_job(const struct gt_prometheus *prometheus,
+                              const struct gt_told_run *run);
 
 /* Labels of a process's rank, where it is known. */
 void gt_prometheus_rank(const struct gt_prometheus *prometheus, struct gt_job_rank rank);

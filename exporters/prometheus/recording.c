@@ -19,6 +19,11 @@ void gt_prometheus_rank(const struct gt_prometheus *prometheus, struct gt_job_ra
 	gt_exposition_label(prometheus->exposition, "rank", number);
 }
 
+const char *gt_prometheus_job(const struct gt_prometheus *prometheus, const struct gt_told_run *run)
+{
+	return run && run->job ? run->job : prometheus->job;
+}
+
 void gt_prometheus_series(const struct gt_prometheus *prometheus)
 {
 	struct gt_exposition *out = prometheus->exposition;
@@ -27,7 +32,8 @@ void gt_prometheus_series(const struct gt_prometheus *prometheus)
 	gt_exposition_series(out);
 	gt_exposition_label(out, "recording", told->recording);
 	gt_exposition_label(out, "Hostname", prometheus->host);
-	gt_exposition_label(out, "hpc_job", told->run_count ? told->runs[0].job : prometheus->job);
+	gt_exposition_label(out, "hpc_job",
+	                    gt_prometheus_job(prometheus, told->run_count ? &told->runs[0] : NULL));
 }
 
 /* ---- time ---- */

@@ -20,7 +20,7 @@ static void begin_run(const struct gt_prometheus *prometheus, const struct gt_to
 	gt_exposition_label(out, "recording", prometheus->told->recording);
 	gt_exposition_label(out, "run", number);
 	gt_exposition_label(out, "Hostname", run->host);
-	gt_exposition_label(out, "hpc_job", run->job);
+	gt_exposition_label(out, "hpc_job", gt_prometheus_job(prometheus, run));
 }
 
 static void write_versions(const struct gt_prometheus *prometheus)

@@ -108,8 +108,12 @@ class Textfile(Case):
                            RANK="3", WORLD_SIZE="8", SLURM_JOB_ID="4711")
         self.assertEqual(done.returncode, 0, done.stderr)
         metrics = exposition.parse(pathlib.Path(self.folder, "rank-3.prom").read_bytes())
-        for metric in metrics.values():
+        tool("export", "--quiet", "-o", pathlib.Path(self.folder, "again.prom"), pathlib.Path(self.folder, "r.gputrace"))
+        again = exposition.parse(pathlib.Path(self.folder, "again.prom").read_bytes())
+        for metric in [*metrics.values(), *again.values()]:
             self.assertEqual({dict(labels)["hpc_job"] for labels in metric.series}, {"4711"}, metric.name)
+        for name, metric in again.items():
+            self.assertEqual(metric.series, metrics[name].series)
         self.assertEqual({dict(labels).get("rank") for labels in metrics["gputrace_gpu_busy_seconds_total"].series}, {"3"})
 
     def test_two_gpus_of_one_program(self):
