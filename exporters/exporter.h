@@ -28,13 +28,44 @@ enum gt_compression {
 	GT_COMPRESSION_ZSTD,
 };
 
+/* A run of gputrace that recorded, as its manifest tells it. Texts may be empty: not known. */
+struct gt_told_run {
+	const char *version; /* of gputrace */
+	const char *host;
+	const char *job;    /* NULL: that of the trace's processes */
+	unsigned number;    /* in its recording, from 1 */
+	int64_t elapsed_ns; /* since the program was started, or in all; -1: not known */
+	int exit_status;    /* as a shell has it, if it ended */
+	bool ended;
+	bool running;
+};
+
+/* Value of a class of the ledger that was read while the program ran. */
+struct gt_told_class {
+	const char *name;
+	uint64_t value;
+};
+
+/* Facts beside the trace, for exporters of figures. */
+struct gt_told {
+	const char *recording; /* its name */
+	const struct gt_told_run *runs;
+	size_t run_count;
+	const struct gt_told_class *classes; /* no counter falls below these */
+	size_t class_count;
+	bool counts_processes; /* and these are known: */
+	unsigned recorded;     /* processes that are being recorded now, */
+	unsigned paused;       /* and those of them that are paused */
+};
+
 /* How to write; zero-initialised means the defaults. */
 struct gt_export_options {
 	enum gt_compression compression;
 	bool without_calls;           /* leave out API calls; waits and failed calls stay */
 	const struct gt_steps *steps; /* of the view, for who has found them; NULL: they are found */
-	const char *opening; /* how viewers are to open it, for exporters with keeps_opening;
-	                        NULL: nothing is said */
+	const char *opening;        /* how viewers are to open it, for exporters with keeps_opening;
+	                               NULL: nothing is said */
+	const struct gt_told *told; /* NULL: nothing of it is known */
 };
 
 /* Counts of what was written, for users and for tests that compare them with an importer's. */
@@ -51,6 +82,7 @@ struct gt_export_counts {
 	uint64_t raw_bytes;   /* before compression */
 	uint64_t skipped;     /* rows that could not be placed in time */
 	uint64_t texts_cut;   /* long texts that are there in part, as all would be too much */
+	uint64_t series;      /* of exporters of metrics: lines with a value */
 };
 
 /* One file format that what a view shows can be written as. To add one: see formats.def. */
@@ -60,6 +92,7 @@ struct gt_exporter {
 	const char *summary;   /* one line, no full stop */
 	const char *readers;   /* programs besides Perfetto's UI that show it; NULL: none */
 	bool is_database;      /* tables to be asked, no timeline to be looked at */
+	bool is_metrics;       /* figures for a monitoring system, no timeline either */
 	bool keeps_opening;    /* how viewers are to open it, as options say */
 	bool needs_path;       /* writes the path by itself, not into the sink: never to a pipe */
 	unsigned compressions; /* that it can write: 1 << GT_COMPRESSION_... */

@@ -16,6 +16,7 @@ static const struct name names[] = {
 #include "format/environment.def"
 #define LAUNCHER(rank, size) {#rank, sizeof(#rank) - 1, false}, {#size, sizeof(#size) - 1, false},
 #define LAUNCHER_ALONE(rank) {#rank, sizeof(#rank) - 1, false},
+#define JOB(id)              {#id, sizeof(#id) - 1, false},
 #include "format/launchers.def"
 };
 

@@ -9,8 +9,8 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/traffic/peak.h"
+#include "analysis/traffic/routes.h"
 #include "base/array.h"
-#include "model/index.h"
 #include "model/names.h"
 #include "model/trace.h"
 #include "model/view/view.h"
@@ -71,62 +71,6 @@ static const struct gt_heading size_headings[] = {
 	{"achieved_bytes_per_second", GT_UNIT_BYTES_PER_SECOND, "bytes / total_ns", GT_WORTH_KEY},
 };
 
-/* Key of a row of copies (or fills, or copies of one size class). */
-struct route {
-	gt_id device;
-	uint32_t kind;
-	uint32_t src_kind; /* of a fill: the kind of memory; of a size class: its number */
-	uint32_t dst_kind; /* of a size class: the kind of the host's memory, if any */
-	gt_id src_device;
-	gt_id dst_device;
-};
-
-struct total {
-	struct route route;
-	uint64_t calls;
-	uint64_t bytes;
-	uint64_t total_ns;
-};
-
-struct totals {
-	struct gt_index *index; /* route -> row of all */
-	gt_array(struct total) all;
-};
-
-static void totals_init(struct totals *totals)
-{
-	*totals = (struct totals){.index = gt_index_new(sizeof(struct route))};
-}
-
-static void totals_release(struct totals *totals)
-{
-	gt_index_free(totals->index);
-	gt_array_release(&totals->all);
-}
-
-static struct total *total_of(struct totals *totals, const struct route *route)
-{
-	const size_t number = gt_index_add(totals->index, route);
-
-	if (number < totals->all.count)
-		return &totals->all.rows[number];
-
-	struct total *fresh = gt_array_push(&totals->all);
-
-	*fresh = (struct total){.route = *route};
-	return fresh;
-}
-
-static void count(struct totals *totals, const struct route *route, gt_size bytes,
-                  gt_time duration_ns)
-{
-	struct total *total = total_of(totals, route);
-
-	total->calls++;
-	total->bytes += bytes;
-	total->total_ns += (uint64_t)duration_ns;
-}
-
 /* Medium that carries the bytes, and how many times it moves each of them. */
 enum medium { MEDIUM_UNKNOWN, MEDIUM_MEMORY, MEDIUM_PCIE };
 
@@ -141,7 +85,7 @@ static bool is_managed(uint32_t memory_kind)
 	return memory_kind == GT_MEMORY_MANAGED || memory_kind == GT_MEMORY_MANAGED_STATIC;
 }
 
-static struct path path_of_copy(const struct route *route)
+static struct path path_of_copy(const struct gt_route *route)
 {
 	if (is_managed(route->src_kind) || is_managed(route->dst_kind))
 		return (struct path){.why_unknown = "where the managed pages lay was not measured"};
@@ -164,7 +108,7 @@ static struct path path_of_copy(const struct route *route)
 	}
 }
 
-static struct path path_of_fill(const struct route *route)
+static struct path path_of_fill(const struct gt_route *route)
 {
 	if (route->kind == GT_MEMORY_DEVICE || route->kind == GT_MEMORY_DEVICE_STATIC ||
 	    route->kind == GT_MEMORY_ARRAY)
@@ -205,7 +149,7 @@ static void add_source(struct gt_result *result, const struct path *path,
 
 /* The cells of RATE_HEADINGS. Returns the efficiency in percent, NAN when it is not known. */
 static double add_rate(const struct gt_trace *trace, struct gt_result *result,
-                       const struct total *total, const struct path *path)
+                       const struct gt_route_total *total, const struct path *path)
 {
 	const gt_id id = total->route.device;
 	const struct gt_device *device =
@@ -223,7 +167,7 @@ static double add_rate(const struct gt_trace *trace, struct gt_result *result,
 	return efficiency;
 }
 
-static void add_amounts(struct gt_result *result, const struct total *total)
+static void add_amounts(struct gt_result *result, const struct gt_route_total *total)
 {
 	gt_result_add_count(result, (int64_t)total->calls);
 	gt_result_add_count(result, (int64_t)total->bytes);
@@ -232,8 +176,8 @@ static void add_amounts(struct gt_result *result, const struct total *total)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct total *left = a;
-	const struct total *right = b;
+	const struct gt_route_total *left = a;
+	const struct gt_route_total *right = b;
 
 	if (left->total_ns != right->total_ns)
 		return left->total_ns < right->total_ns ? 1 : -1;
@@ -242,8 +186,8 @@ static int by_time(const void *a, const void *b)
 
 static int by_class(const void *a, const void *b)
 {
-	const struct route *left = &((const struct total *)a)->route;
-	const struct route *right = &((const struct total *)b)->route;
+	const struct gt_route *left = &((const struct gt_route_total *)a)->route;
+	const struct gt_route *right = &((const struct gt_route_total *)b)->route;
 
 	if (left->device != right->device)
 		return left->device > right->device ? 1 : -1;
@@ -254,10 +198,10 @@ static int by_class(const void *a, const void *b)
 	return (left->src_kind > right->src_kind) - (left->src_kind < right->src_kind);
 }
 
-static void sort(struct totals *totals, int (*order)(const void *, const void *))
+static void sort(struct gt_routes *routes, int (*order)(const void *, const void *))
 {
-	if (totals->all.count > 1)
-		qsort(totals->all.rows, totals->all.count, sizeof(*totals->all.rows), order);
+	if (routes->all.count > 1)
+		qsort(routes->all.rows, routes->all.count, sizeof(*routes->all.rows), order);
 }
 
 /* Subjects of the remarks. */
@@ -269,13 +213,13 @@ struct findings {
 };
 
 static void add_copies(const struct gt_trace *trace, struct gt_result *result,
-                       struct totals *totals, struct findings *findings)
+                       struct gt_routes *routes, struct findings *findings)
 {
 	gt_result_begin(result, "copies", copy_headings, GT_COUNT_OF(copy_headings));
 	gt_result_order(result, "total_ns");
-	sort(totals, by_time);
-	gt_array_each(const struct total, total, &totals->all) {
-		const struct route *route = &total->route;
+	sort(routes, by_time);
+	gt_array_each(const struct gt_route_total, total, &routes->all) {
+		const struct gt_route *route = &total->route;
 		const struct path path = path_of_copy(route);
 
 		gt_add_device(result, trace, route->device);
@@ -292,13 +236,13 @@ static void add_copies(const struct gt_trace *trace, struct gt_result *result,
 	}
 }
 
-static void add_fills(const struct gt_trace *trace, struct gt_result *result, struct totals *totals,
-                      struct findings *findings)
+static void add_fills(const struct gt_trace *trace, struct gt_result *result,
+                      struct gt_routes *routes, struct findings *findings)
 {
 	gt_result_begin(result, "fills", fill_headings, GT_COUNT_OF(fill_headings));
 	gt_result_order(result, "total_ns");
-	sort(totals, by_time);
-	gt_array_each(const struct total, total, &totals->all) {
+	sort(routes, by_time);
+	gt_array_each(const struct gt_route_total, total, &routes->all) {
 		const struct path path = path_of_fill(&total->route);
 
 		gt_add_device(result, trace, total->route.device);
@@ -308,11 +252,12 @@ static void add_fills(const struct gt_trace *trace, struct gt_result *result, st
 	}
 }
 
-static void add_sizes(const struct gt_trace *trace, struct gt_result *result, struct totals *totals)
+static void add_sizes(const struct gt_trace *trace, struct gt_result *result,
+                      struct gt_routes *routes)
 {
 	gt_result_begin(result, "sizes", size_headings, GT_COUNT_OF(size_headings));
-	sort(totals, by_class);
-	gt_array_each(const struct total, total, &totals->all) {
+	sort(routes, by_class);
+	gt_array_each(const struct gt_route_total, total, &routes->all) {
 		const uint32_t number = total->route.src_kind;
 
 		gt_add_device(result, trace, total->route.device);
@@ -342,45 +287,21 @@ static uint32_t size_class(gt_size bytes)
 	return number;
 }
 
-static void count_copies(const struct gt_trace *trace, struct totals *copies, struct totals *sizes,
-                         struct findings *findings)
+/* A size class is a route whose src_kind is its number, and dst_kind the kind of the host's memory.
+ */
+static void count_sizes(const struct gt_trace *trace, struct gt_routes *sizes)
 {
 	gt_array_each(const struct gt_copy, copy, &trace->copies) {
-		const bool peer = copy->kind == GT_COPY_PEER_TO_PEER;
-		const struct route route = {
-			.device = copy->device,
-			.kind = copy->kind,
-			.src_kind = copy->src_kind,
-			.dst_kind = copy->dst_kind,
-			.src_device = peer ? copy->src_device : GT_NONE,
-			.dst_device = peer ? copy->dst_device : GT_NONE,
-		};
-		const struct route by_size = {
+		const struct gt_route by_size = {
 			.device = copy->device,
 			.kind = copy->kind,
 			.src_kind = size_class(copy->size_bytes),
 			.dst_kind = gt_copy_host_memory(copy),
 		};
 
-		if (!gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns)) {
-			findings->unfinished++;
-			continue;
-		}
-		count(copies, &route, copy->size_bytes, copy->end_ns - copy->start_ns);
-		count(sizes, &by_size, copy->size_bytes, copy->end_ns - copy->start_ns);
-	}
-}
-
-static void count_fills(const struct gt_trace *trace, struct totals *fills,
-                        struct findings *findings)
-{
-	gt_array_each(const struct gt_fill, fill, &trace->fills) {
-		const struct route route = {.device = fill->device, .kind = fill->memory_kind};
-
-		if (gt_timed(GT_TIMES_ANY, fill->flags, fill->start_ns, fill->end_ns))
-			count(fills, &route, fill->size_bytes, fill->end_ns - fill->start_ns);
-		else
-			findings->unfinished++;
+		if (gt_timed(GT_TIMES_ANY, copy->flags, copy->start_ns, copy->end_ns))
+			gt_routes_count(sizes, &by_size, copy->size_bytes,
+			                copy->end_ns - copy->start_ns);
 	}
 }
 
@@ -424,24 +345,26 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 {
 	const struct gt_trace *trace = view->trace;
 	struct findings findings = {0};
-	struct totals copies;
-	struct totals fills;
-	struct totals sizes;
+	struct gt_routes copies;
+	struct gt_routes fills;
+	struct gt_routes sizes;
 
 	(void)arguments;
 	(void)err;
-	totals_init(&copies);
-	totals_init(&fills);
-	totals_init(&sizes);
-	count_copies(trace, &copies, &sizes, &findings);
-	count_fills(trace, &fills, &findings);
+	gt_routes_init(&copies);
+	gt_routes_init(&fills);
+	gt_routes_init(&sizes);
+	gt_routes_count_copies(&copies, trace);
+	gt_routes_count_fills(&fills, trace);
+	count_sizes(trace, &sizes);
+	findings.unfinished = copies.unfinished + fills.unfinished;
 	add_copies(trace, result, &copies, &findings);
 	add_fills(trace, result, &fills, &findings);
 	add_sizes(trace, result, &sizes);
 	add_remarks(trace, result, &findings);
-	totals_release(&copies);
-	totals_release(&fills);
-	totals_release(&sizes);
+	gt_routes_release(&copies);
+	gt_routes_release(&fills);
+	gt_routes_release(&sizes);
 	return 0;
 }
 

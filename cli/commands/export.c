@@ -23,6 +23,7 @@
 #include "cli/output/words.h"
 #include "cli/recording/reading.h"
 #include "cli/recording/recording.h"
+#include "cli/recording/telling.h"
 #include "cli/render/render.h"
 #include "cli/view/trace_file.h"
 #include "exporters/exporter.h"
@@ -240,14 +241,21 @@ static void tell(const struct args *args, const struct gt_output *output,
 {
 	char slices[128];
 
-	snprintf(slices, sizeof(slices), "%s GPU slices, %s API slices",
-	         gt_figure_count((int64_t)counts->gpu_slices).text,
-	         gt_figure_count((int64_t)counts->api_slices).text);
+	if (exporter->is_metrics)
+		snprintf(slices, sizeof(slices), "%s series",
+		         gt_figure_count((int64_t)counts->series).text);
+	else
+		snprintf(slices, sizeof(slices), "%s GPU slices, %s API slices",
+		         gt_figure_count((int64_t)counts->gpu_slices).text,
+		         gt_figure_count((int64_t)counts->api_slices).text);
 	gt_output_say(output, slices);
 	if (output->file == stdout)
 		gt_say("wrote %s to standard output: %s",
 		       gt_figure_bytes((int64_t)counts->bytes).text, slices);
-	if (counts->skipped)
+	if (counts->skipped && exporter->is_metrics)
+		gt_say("%s GPUs are left out: nothing tells them from others",
+		       gt_figure_count((int64_t)counts->skipped).text);
+	else if (counts->skipped)
 		gt_say("%s rows have no known time and were left out",
 		       gt_figure_count((int64_t)counts->skipped).text);
 	if (counts->texts_cut)
@@ -272,6 +280,7 @@ static const struct gt_heading headings[] = {
 	{"skipped", GT_UNIT_COUNT, "Rows that could not be placed in time"},
 	{"texts_cut", GT_UNIT_COUNT, "Long texts that are in it in part"},
 	{"file_bytes", GT_UNIT_BYTES, "Size of the file"},
+	{"series", GT_UNIT_COUNT, "Lines with a value, of metrics"},
 };
 
 /* The same for programs. */
@@ -296,18 +305,21 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_add_count(&result, (int64_t)counts->skipped);
 	gt_result_add_count(&result, (int64_t)counts->texts_cut);
 	gt_result_add_count(&result, (int64_t)counts->bytes);
+	gt_result_add_count(&result, (int64_t)counts->series);
 	gt_render_json(&rendering, &(struct gt_named_result){"export", &result}, 1, stdout);
 	gt_result_release(&result);
 }
 
-static int write_view(const struct args *args, const struct gt_view *view,
-                      const struct gt_exporter *exporter, struct gt_output *output,
-                      struct gt_progress *progress, struct gt_error *err)
+/* The reading has been read. */
+static int write_view(const struct args *args, const struct gt_reading *reading,
+                      const struct gt_told *told, const struct gt_exporter *exporter,
+                      struct gt_output *output, struct gt_progress *progress, struct gt_error *err)
 {
 	const struct gt_trace_file file = {
 		.exporter = exporter,
 		.how = {.compression = args->compression_kind,
-	                .without_calls = args->without_calls},
+	                .without_calls = args->without_calls,
+	                .told = told},
 		.name = output->path,
 		.path = output->temporary,
 		.file = output->file,
@@ -316,7 +328,7 @@ static int write_view(const struct args *args, const struct gt_view *view,
 	int result;
 
 	gt_progress_begin(progress, args->quiet, "writing %s", output->path);
-	result = gt_trace_file_write(&file, view, progress, &counts, err);
+	result = gt_trace_file_write(&file, &reading->view, progress, &counts, err);
 	gt_progress_end(progress);
 	if (result == 0)
 		result = gt_output_commit(output, err);
@@ -349,6 +361,7 @@ static int export_recording(const struct args *args, const char *recording,
 	struct gt_output output = GT_OUTPUT_INIT;
 	struct gt_progress progress = {0};
 	struct gt_reading reading;
+	struct gt_telling telling;
 	int result;
 
 	gt_reading_init(&reading);
@@ -361,8 +374,11 @@ static int export_recording(const struct args *args, const char *recording,
 		gt_progress_begin(&progress, args->quiet, "reading %s", recording);
 		result = gt_reading_read(&reading, recording, names, &progress, err);
 	}
+	gt_telling_init(&telling, recording);
 	if (result == 0)
-		result = write_view(args, &reading.view, exporter, &output, &progress, err);
+		result = write_view(args, &reading, &telling.told, exporter, &output, &progress,
+		                    err);
+	gt_telling_release(&telling);
 	gt_progress_end(&progress);
 	gt_say_condition(recording, reading.condition);
 	gt_output_release(&output);

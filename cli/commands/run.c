@@ -96,6 +96,13 @@ static const struct gt_option options[] = {
 		"Do so when gputrace run gets this signal, USR1 say, which the program then does not"),
 	OPT_COUNT("max-dumps", 0, struct gt_run_args, max_dumps, "N",
                   "With --dump-on and --dump-signal: N dumps at most, default 3"),
+	OPT_TEXT("metrics", 0, struct gt_run_args, metrics, "FILE",
+                 "Write figures to FILE, whose name ends with .prom, for the textfile collector of "
+                 "node_exporter: at the end all, while the program runs its time and the counts of its "
+                 "processes. FILE is a pattern as NAME is; the file is replaced"),
+	OPT_DURATION("metrics-interval", 0, struct gt_run_args, metrics_interval_ns, "TIME",
+                     1000000000, 3600000000000,
+                     "With --metrics: write so often, 1s to 1h; default 15s"),
 	OPT_FLAG("no-nvtx", 0, struct gt_run_args, no_nvtx,
                  "Record no ranges, marks and names that the program gives through NVTX"),
 	OPT_TEXT("nvtx-domains", 0, struct gt_run_args, nvtx_domains, "NAMES",
@@ -205,6 +212,7 @@ static void run_release(struct gt_run *run)
 	gt_claim_release(&run->claim);
 	free(run->folder);
 	free(run->exported);
+	gt_textfile_release(&run->textfile);
 	gt_manifest_release(&run->manifest);
 	gt_environment_release(&run->environment);
 }
@@ -258,6 +266,8 @@ static int prepare(struct gt_run *run, struct gt_error *err)
 	gt_environment_init(&run->environment);
 	result = gt_run_set_options(&run->environment, run->args, err);
 	if (result == 0)
+		result = gt_run_open_textfile(run, err);
+	if (result == 0)
 		result = gt_run_read_python(run, err);
 	if (result == 0)
 		result = gt_run_set_library(&run->environment, !run->args->no_nvtx, err);
@@ -289,7 +299,10 @@ static int not_runnable(int result, const struct gt_error *err)
 
 static void look(void *context, pid_t program)
 {
-	gt_strangers_look(&((struct gt_run *)context)->strangers, program);
+	struct gt_run *run = context;
+
+	gt_strangers_look(&run->strangers, program);
+	gt_textfile_look(&run->textfile, run->folder, &run->manifest);
 }
 
 static void hear(void *context)

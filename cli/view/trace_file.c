@@ -53,6 +53,10 @@ void gt_trace_file_say(const char *path, const struct gt_exporter *exporter, boo
 	char *address = gt_address_make(GT_ADDRESS_UI, NULL, NULL);
 	const char *link;
 
+	if (exporter->is_metrics) {
+		free(address);
+		return;
+	}
 	if (exporter->is_database) {
 		gt_say("to ask it: sqlite3 %s 'select * from kernel_totals'; its table catalogue says "
 		       "what each column is",

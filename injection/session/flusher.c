@@ -7,6 +7,7 @@
 #include "injection/process/wait.h"
 #include "injection/session/services.h"
 #include "injection/session/session.h"
+#include "injection/usdt/records.h"
 
 #define LIMIT_NS        5000000000u /* a flush that takes longer is given up */
 #define HELD_NS         6000000000u /* more than a source's thread may take at the end */
@@ -34,8 +35,10 @@ static void flush(struct gt_session *session, uint32_t flag)
 	(void)session->cupti.cuptiActivityFlushAll(flag);
 	/* Records dropped since the last buffer came back: no other may come. */
 	if (session->cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS &&
-	    dropped)
+	    dropped) {
 		gt_count(session, GT_LEDGER_dropped_by_cupti, dropped);
+		gt_probe_dropped(dropped);
+	}
 	atomic_store_explicit(&flusher->began_ns, 0, memory_order_relaxed);
 	sem_post(&session->writer_thread.work);
 }

@@ -9,8 +9,10 @@
 #include "base/error.h"
 #include "format/activity.h"
 #include "injection/cupti/cupti.h"
+#include "injection/cupti/layout.h"
 #include "injection/session/services.h"
 #include "injection/session/source.h"
+#include "injection/usdt/records.h"
 
 /* The GPU's work, from CUPTI's activity records, in buffers that are slots of the arena. */
 
@@ -48,8 +50,9 @@ struct activity {
 	uint32_t wanted;  /* bit n: kinds[n], of GT_ACTIVITY n, is to be recorded */
 	uint32_t refused; /* bit n: kinds[n] could not be enabled, and that is noted */
 	bool graphs_noted;
-	bool armed;          /* recording is on */
-	bool unified_is_set; /* CUPTI has been told which counters of managed memory */
+	bool armed;                       /* recording is on */
+	bool unified_is_set;              /* CUPTI has been told which counters of managed memory */
+	struct gt_activity_layout layout; /* for who listens to records; from the start */
 	_Atomic bool last_is_lent;
 	_Alignas(64) uint8_t last_resort[GT_DISCARD_BYTES]; /* zero while CUPTI has it not */
 };
@@ -97,6 +100,17 @@ static void CUPTIAPI request(uint8_t **buffer, size_t *size, size_t *max_records
 	gt_tell_cuda_is_up(session);
 }
 
+/* Buffers that nobody reads count as well: the work was done. */
+static __attribute__((cold, noinline)) void tell_records(struct gt_session *session,
+                                                         uint8_t *buffer, size_t valid)
+{
+	const struct activity *activity = gt_source_state(session, &gt_source_activity);
+	const int saved = errno;
+
+	gt_probe_records(gt_cupti_of(session), &activity->layout, buffer, valid);
+	errno = saved;
+}
+
 static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
                               size_t valid)
 {
@@ -108,8 +122,12 @@ static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffe
 	if (gt_is_recorded(session) &&
 	    gt_cupti_of(session)->cuptiActivityGetNumDroppedRecords(context, stream, &dropped) ==
 	            CUPTI_SUCCESS &&
-	    dropped)
+	    dropped) {
 		gt_count(session, GT_LEDGER_dropped_by_cupti, dropped);
+		gt_probe_dropped(dropped);
+	}
+	if (gt_probe_hears_records())
+		tell_records(session, buffer, valid);
 	if (!gt_buffer_take_back(session, buffer, valid))
 		take_back_last(session, buffer);
 }
@@ -179,6 +197,7 @@ static int start(struct gt_session *session, void *state, struct gt_error *err)
 			1u << GT_ACTIVITY_jit; /* who asks for modules asks for all of them */
 	if (gt_settings_of(session)->unified_memory)
 		activity->wanted |= 1u << GT_ACTIVITY_unified;
+	gt_layout_fill(&activity->layout, cupti->version);
 	set_attributes(cupti);
 	result = cupti->cuptiActivityRegisterCallbacks(request, complete);
 	if (result == CUPTI_SUCCESS)

@@ -4,6 +4,7 @@
 #include "injection/calls/api.h"
 #include "injection/session/services.h"
 #include "injection/session/source.h"
+#include "injection/usdt/calls.h"
 
 /*
  * The API calls of the program, from callbacks on the calls that format/kinds/api_calls.def allows:
@@ -41,12 +42,20 @@ static __attribute__((cold, noinline)) void *begin_slowly(struct gt_session *ses
 	return begin(session, call);
 }
 
+/* Behind all that is recorded, as the last thing: so a launch still needs no stack. */
+static inline void tell(struct gt_call call)
+{
+	if (gt_probe_hears_calls())
+		gt_probe_call(call.data, gt_call_result(call), call.driver);
+}
+
 static __attribute__((cold, noinline)) void
 end_slowly(struct gt_session *session, struct gt_call call, struct gt_record_api_call *record)
 {
 	record->result = (int32_t)gt_call_result(call);
 	gt_emit_set_end(&record->end_ns, gt_stamp());
 	gt_emit_close(session, record);
+	tell(call);
 }
 
 GT_HOT static void *enter(struct gt_session *session, void *state, struct gt_call call)
@@ -62,8 +71,10 @@ GT_HOT static void leave(struct gt_session *session, void *state, struct gt_call
 	struct gt_record_api_call *record = kept;
 
 	(void)state;
-	if (!record)
+	if (!record) {
+		tell(call);
 		return;
+	}
 	if (!gt_emit_is_open(record) || !gt_stamp_is_counter()) {
 		end_slowly(session, call, record);
 		return;
@@ -71,6 +82,7 @@ GT_HOT static void leave(struct gt_session *session, void *state, struct gt_call
 	record->result = (int32_t)gt_call_result(call);
 	gt_emit_set_end(&record->end_ns, gt_stamp());
 	gt_emit_close_open();
+	tell(call);
 }
 
 /*

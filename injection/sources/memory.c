@@ -12,6 +12,7 @@
 #include "injection/driver/driver.h"
 #include "injection/session/services.h"
 #include "injection/session/source.h"
+#include "injection/usdt/calls.h"
 
 /*
  * The program's memory, from the parameters of the calls that allocate and free it. A call is
@@ -118,6 +119,8 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 		record->context = call.data->contextUid; /* the first call of all makes one */
 	record->result = (int32_t)gt_call_result(call);
 	end = gt_stamp();
+	if (gt_probe_hears_memory() && record->result == 0)
+		gt_probe_memory(call.data, &facts);
 	if (record->result) {
 		record->left_bytes = find_left(state, record);
 		gt_ask_reading(session);

@@ -2,6 +2,7 @@
 #include "model/naming/job_rank.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
@@ -12,6 +13,14 @@ static const struct {
 } launchers[] = {
 #define LAUNCHER(rank, size) {#rank, #size},
 #define LAUNCHER_ALONE(rank) {#rank, NULL},
+#define JOB(id)
+#include "format/launchers.def"
+};
+
+static const char *const jobs[] = {
+#define LAUNCHER(rank, size)
+#define LAUNCHER_ALONE(rank)
+#define JOB(id) #id,
 #include "format/launchers.def"
 };
 
@@ -83,8 +92,38 @@ struct gt_job_rank gt_job_rank_of_all(const struct gt_trace *trace)
 	return found;
 }
 
+void gt_job_id_in(const char *lines, char id[GT_JOB_ID_BYTES])
+{
+	*id = '\0';
+	for (size_t i = 0; i < GT_COUNT_OF(jobs) && !*id; i++) {
+		const char *value = find_value(lines, jobs[i]);
+
+		if (value)
+			snprintf(id, GT_JOB_ID_BYTES, "%.*s", (int)strcspn(value, "\n"), value);
+	}
+}
+
+void gt_job_id_of_all(const struct gt_trace *trace, char id[GT_JOB_ID_BYTES])
+{
+	*id = '\0';
+	gt_array_each(const struct gt_process, process, &trace->processes) {
+		char other[GT_JOB_ID_BYTES];
+
+		gt_job_id_in(gt_trace_text(trace, process->environment), other);
+		if (*other && *id && strcmp(id, other) != 0) {
+			*id = '\0';
+			return;
+		}
+		if (*other)
+			snprintf(id, GT_JOB_ID_BYTES, "%s", other);
+	}
+}
+
 bool gt_job_rank_is_line(const char *line)
 {
+	for (size_t i = 0; i < GT_COUNT_OF(jobs); i++)
+		if (value_in(line, jobs[i]))
+			return true;
 	for (size_t i = 0; i < GT_COUNT_OF(launchers); i++)
 		if (value_in(line, launchers[i].rank) ||
 		    (launchers[i].size && value_in(line, launchers[i].size)))

@@ -24,6 +24,15 @@ struct gt_job_rank gt_job_rank_of(const struct gt_trace *trace, const struct gt_
  */
 struct gt_job_rank gt_job_rank_of_all(const struct gt_trace *trace);
 
+enum { GT_JOB_ID_BYTES = 64 };
+
+/*
+ * The id of the job in lines NAME=value, as its launcher told it; "": none did. The same of all
+ * processes of a trace that know one; "" also where they know several.
+ */
+void gt_job_id_in(const char *lines, char id[GT_JOB_ID_BYTES]);
+void gt_job_id_of_all(const struct gt_trace *trace, char id[GT_JOB_ID_BYTES]);
+
 /* Whether a line NAME=value of an environment is a launcher's. */
 bool gt_job_rank_is_line(const char *line);
 

@@ -182,7 +182,7 @@ class Offers(unittest.TestCase):
         self.assertEqual(self.words("report gaps --set "), ["largest="])
         self.assertEqual(self.words("report kernels --set by=f"), ["by=family"])
         self.assertEqual(self.words("run --api=l"), ["--api=light"])
-        self.assertEqual(self.words("export --format "), ["perfetto", "chrome", "sqlite"])
+        self.assertEqual(self.words("export --format "), ["perfetto", "chrome", "sqlite", "prometheus"])
         self.assertEqual(self.words("completion f"), ["fish"])
 
     def test_name_no_files_for_numbers_and_times(self):

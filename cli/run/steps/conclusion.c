@@ -195,6 +195,7 @@ static int conclude(struct gt_run *run, const struct gt_salvage *salvage)
 	    gt_job_times_write(run->folder, &reading.trace, &err) < 0 ||
 	    gt_sequence_times_write(run->folder, &reading.trace, &err) < 0)
 		gt_say("%s", err.text);
+	gt_textfile_finish(&run->textfile, &reading.view, &run->manifest);
 	if (run->exported)
 		result = export_view(run, &reading.view, &counts, &progress, &err);
 	if (!run->args->quiet)
@@ -304,6 +305,7 @@ int gt_run_finish(struct gt_run *run, const struct gt_ending *ending)
 	gt_listener_close(&run->listener);
 	if (gt_manifest_save(&run->manifest, run->folder, &err) < 0)
 		gt_say("%s", err.text);
+	gt_textfile_end(&run->textfile, run->folder, &run->manifest);
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
 		gt_say("%s", err.text);
 	gt_topology_record(run->folder);

@@ -14,8 +14,9 @@
 #include "format/name.h"
 #include "format/recording.h"
 
-#define MOST_NUMBERS    100000 /* that %n tries */
-#define PERFETTO_SUFFIX ".perfetto"
+#define MOST_NUMBERS        100000 /* that %n tries */
+#define PERFETTO_SUFFIX     ".perfetto"
+#define METRICS_INTERVAL_NS 15000000000 /* where none is given */
 
 /*
  * Where the recording goes: --output, else the environment, else the program's name, which is
@@ -129,6 +130,21 @@ static int choose_names(struct gt_run *run, unsigned number, struct gt_error *er
 	if (pattern)
 		result = gt_name_expand(wanted, &facts, expanded, sizeof(expanded), err);
 	return result < 0 ? result : take_names(run, pattern ? expanded : wanted, err);
+}
+
+int gt_run_open_textfile(struct gt_run *run, struct gt_error *err)
+{
+	const int64_t given_ns = (int64_t)run->args->metrics_interval_ns;
+	const struct gt_textfile_choice choice = {
+		.file = run->args->metrics,
+		.interval_ns = given_ns ? given_ns : METRICS_INTERVAL_NS,
+		.environment = run->environment.list.rows,
+		.joins = run->args->join,
+	};
+
+	if (given_ns && !choice.file)
+		return gt_fail(err, EINVAL, "--metrics-interval goes with --metrics");
+	return gt_textfile_open(&run->textfile, &choice, err);
 }
 
 static int refuse_existing(const char *path, struct gt_error *err)

@@ -14,6 +14,7 @@
 #include "cli/run/listener.h"
 #include "cli/run/python.h"
 #include "cli/run/strangers.h"
+#include "cli/textfile/textfile.h"
 
 /*
  * Steps of gputrace run: where it records, what the program's environment says, and what becomes of
@@ -62,6 +63,8 @@ struct gt_run_args {
 	uint64_t max_dumps; /* 0: not given */
 	const char *record_range;
 	const char *occurrences;
+	const char *metrics;
+	uint64_t metrics_interval_ns; /* 0: not given */
 	bool device_events_last;
 	bool hazards;
 	bool numa;
@@ -91,10 +94,14 @@ struct gt_run {
 	struct gt_listener listener;
 	struct gt_strangers strangers;
 	struct gt_watcher watcher;
+	struct gt_textfile textfile;
 };
 
 /* A name with a number in it is never an existing one, and so needs no --force. */
 int gt_run_make_folder(struct gt_run *run, struct gt_error *err);
+
+/* The file of --metrics, if one is wanted and can be written. */
+int gt_run_open_textfile(struct gt_run *run, struct gt_error *err);
 
 /* Options of the command as settings of the program. */
 int gt_run_set_options(struct gt_environment *environment, const struct gt_run_args *args,

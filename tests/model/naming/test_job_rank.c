@@ -81,10 +81,32 @@ Test(job_rank, is_that_of_all_processes_where_they_agree)
 	cr_expect(eq(i64, rank_of_all("", ""), -1));
 }
 
+static const char *job_of_all(const char *first, const char *second)
+{
+	static char id[GT_JOB_ID_BYTES];
+
+	trace_init(&trace, 1000);
+	add_process(first);
+	add_process(second);
+	gt_job_id_of_all(&trace, id);
+	gt_trace_release(&trace);
+	return id;
+}
+
+Test(job_rank, knows_the_id_of_the_job_of_all)
+{
+	cr_expect(eq(str, (char *)job_of_all("SLURM_JOB_ID=47\nRANK=1\n", "SLURM_JOB_ID=47\n"),
+	             "47"));
+	cr_expect(eq(str, (char *)job_of_all("", "PBS_JOBID=9.server\n"), "9.server"));
+	cr_expect(eq(str, (char *)job_of_all("SLURM_JOB_ID=47\n", "SLURM_JOB_ID=48\n"), ""));
+	cr_expect(eq(str, (char *)job_of_all("NO_SLURM_JOB_ID=47\n", ""), ""));
+}
+
 Test(job_rank, has_variables_of_its_own)
 {
 	cr_expect(gt_job_rank_is_line("RANK=1"));
 	cr_expect(gt_job_rank_is_line("SLURM_STEP_NUM_TASKS=1\nCUDA_CACHE_DISABLE=1"));
+	cr_expect(gt_job_rank_is_line("LSB_JOBID=1"));
 	cr_expect(not(gt_job_rank_is_line("RANKS=1")));
 	cr_expect(not(gt_job_rank_is_line("CUDA_CACHE_DISABLE=1")));
 	cr_expect(not(gt_job_rank_is_line("")));
