@@ -11,6 +11,7 @@
 #include "cli/run/claim.h"
 #include "cli/run/environment.h"
 #include "cli/run/listener.h"
+#include "cli/run/machine/kernel_log.h"
 #include "cli/run/python.h"
 #include "cli/run/strangers.h"
 
@@ -85,6 +86,7 @@ struct gt_run {
 	struct gt_environment environment;
 	struct gt_listener listener;
 	struct gt_strangers strangers;
+	struct gt_kernel_log kernel_log;
 };
 
 /* A name with a number in it is never an existing one, and so needs no --force. */
