@@ -173,8 +173,7 @@ void gt_add_host_memory(struct gt_result *result, uint32_t kind)
 
 bool gt_api_failed(const struct gt_api_call *call)
 {
-	return !(call->flags & GT_UNFINISHED) && call->result != 0 &&
-	       call->result != GT_RESULT_NOT_READY;
+	return !(call->flags & GT_UNFINISHED) && gt_result_failed(call->result);
 }
 
 gt_id gt_api_process(const struct gt_trace *trace, gt_id api_call)

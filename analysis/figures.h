@@ -66,8 +66,8 @@ const char *gt_no_calls(const struct gt_trace *trace);
 void gt_add_host_memory(struct gt_result *result, uint32_t kind);
 
 /*
- * Whether a call returned something other than success. "Not ready" is what a query answers
- * while the GPU still works (cudaErrorNotReady and CUDA_ERROR_NOT_READY are both 600): no error.
+ * Whether a call returned an error (gt_result_failed). "Not ready" is what a query answers while
+ * the GPU still works (cudaErrorNotReady and CUDA_ERROR_NOT_READY are both 600): no error.
  */
 enum { GT_RESULT_NOT_READY = 600 };
 bool gt_api_failed(const struct gt_api_call *call);

@@ -212,6 +212,8 @@ static int list_folder(struct gt_collection *collection, const char *path, struc
 			add_roll(collection, &folder, entry->d_name);
 		else if (gt_has_suffix(entry->d_name, GT_NOTES_SUFFIX))
 			gt_left_notes_read(&collection->left_notes, folder.fd, entry->d_name);
+		else if (gt_has_suffix(entry->d_name, GT_KERNEL_LOG_SUFFIX))
+			gt_left_notes_read_log(&collection->left_notes, folder.fd, entry->d_name);
 		else if (gt_has_suffix(entry->d_name, GT_TOPOLOGY_SUFFIX))
 			add_machine(collection, &folder, entry->d_name);
 		else if (gt_has_suffix(entry->d_name, GT_CALIBRATION_SUFFIX))

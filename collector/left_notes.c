@@ -9,6 +9,7 @@
 #include "base/parse.h"
 #include "base/utf8.h"
 #include "format/recording.h"
+#include "model/trace.h"
 
 /* The host, which may have dashes, and the process id of HOST-PID.notes. */
 static bool read_name(struct gt_left_note *note, const char *name)
@@ -26,7 +27,34 @@ static bool read_name(struct gt_left_note *note, const char *name)
 	memcpy(note->host, name, length);
 	note->host[length] = '\0';
 	note->pid = (uint32_t)pid;
+	note->topic = "python";
 	return true;
+}
+
+/* The host of HOST.kernel-log. */
+static bool read_log_name(struct gt_left_note *note, const char *name)
+{
+	const size_t length = strlen(name) - strlen(GT_KERNEL_LOG_SUFFIX);
+
+	if (length == 0 || length >= sizeof(note->host))
+		return false;
+	memcpy(note->host, name, length);
+	note->topic = GT_KERNEL_LOG_TOPIC;
+	return true;
+}
+
+/* The number behind "pid=" in a message of the kernel; 0: there is none. */
+static uint32_t pid_of(const char *line)
+{
+	const char *found = strstr(line, ", pid=");
+	char digits[16];
+	uint64_t pid;
+
+	if (!found)
+		return 0;
+	found += strlen(", pid=");
+	snprintf(digits, sizeof(digits), "%.*s", (int)strspn(found, "0123456789"), found);
+	return gt_parse_count(digits, &pid) == 0 && pid <= UINT32_MAX ? (uint32_t)pid : 0;
 }
 
 /* The file is anybody's: what is no printable UTF-8 is a question mark. */
@@ -66,20 +94,40 @@ static size_t read_bytes(int folder, const char *name, char *bytes, size_t size)
 	return used;
 }
 
-void gt_left_notes_read(struct gt_left_notes *notes, int folder, const char *name)
+/* The lines of a file, each with what is known of all of them. */
+static void read_lines(struct gt_left_notes *notes, int folder, const char *name,
+                       struct gt_left_note *note)
 {
 	char bytes[GT_LEFT_NOTES_BYTES];
-	struct gt_left_note note = {0};
 	char *rest = bytes;
 
-	if (!read_name(&note, name) || read_bytes(folder, name, bytes, sizeof(bytes)) == 0)
+	if (read_bytes(folder, name, bytes, sizeof(bytes)) == 0)
 		return;
 	for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
 		if (!*line || notes->list.count >= GT_LEFT_NOTES_MOST)
 			continue;
-		copy_text(&note, line);
-		*gt_array_push(&notes->list) = note;
+		copy_text(note, line);
+		*gt_array_push(&notes->list) = *note;
 	}
+}
+
+void gt_left_notes_read(struct gt_left_notes *notes, int folder, const char *name)
+{
+	struct gt_left_note note = {0};
+
+	if (read_name(&note, name))
+		read_lines(notes, folder, name, &note);
+}
+
+void gt_left_notes_read_log(struct gt_left_notes *notes, int folder, const char *name)
+{
+	struct gt_left_note note = {0};
+	const size_t before = notes->list.count;
+
+	if (read_log_name(&note, name))
+		read_lines(notes, folder, name, &note);
+	for (size_t i = before; i < notes->list.count; i++)
+		notes->list.rows[i].pid = pid_of(notes->list.rows[i].text);
 }
 
 void gt_left_notes_release(struct gt_left_notes *notes)

@@ -7,8 +7,9 @@
 #include "base/array.h"
 
 /*
- * Notes that a process left in a file of its own, HOST-PID.notes, because what it had to say was
- * not said by the injection library: a line each. What Python brings along writes them.
+ * Notes that others than the injection library left in files of their own, a line each. What Python
+ * brings along writes HOST-PID.notes in its process. gputrace run writes HOST.kernel-log
+ * (cli/run/machine/kernel_log.h): its messages are of the process that they name.
  */
 
 enum {
@@ -18,8 +19,9 @@ enum {
 
 struct gt_left_note {
 	char host[65];
-	uint32_t pid;
-	char text[512]; /* UTF-8 without control characters */
+	const char *topic; /* constant */
+	uint32_t pid;      /* 0: of no process */
+	char text[512];    /* UTF-8 without control characters */
 };
 
 struct gt_left_notes {
@@ -28,6 +30,9 @@ struct gt_left_notes {
 
 /* Adds those of a file in a folder; what cannot be read, or has no such name, adds none. */
 void gt_left_notes_read(struct gt_left_notes *notes, int folder, const char *name);
+
+/* The same of a kernel log. */
+void gt_left_notes_read_log(struct gt_left_notes *notes, int folder, const char *name);
 void gt_left_notes_release(struct gt_left_notes *notes);
 
 #endif

@@ -17,6 +17,7 @@ struct gt_error;
 #define GT_NOTES_SUFFIX       ".notes"       /* HOST-PID.notes: see collector/stages/notes.c */
 #define GT_CALIBRATION_SUFFIX ".calibration" /* HOST-PID.calibration: collector/stages/ceilings.c */
 #define GT_TOPOLOGY_SUFFIX    ".topology"    /* HOST.topology: see collector/stages/topology.c */
+#define GT_KERNEL_LOG_SUFFIX  ".kernel-log"  /* HOST.kernel-log: see cli/run/machine/kernel_log.h */
 #define GT_PYTHON_ARCHIVE     "python.zip"   /* during a run: see cli/run/python.h */
 #define GT_MODULES_FOLDER     "modules"  /* in it, of kept modules, each by its content's hash */
 #define GT_LAUNCHES_FOLDER    "launches" /* in it, of captured launches, a bundle each */

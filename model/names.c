@@ -25,35 +25,53 @@
 #include "model/names.def"
 /* clang-format on */
 
-struct result_name {
+struct result {
 	int32_t number;
-	const char *name;
+	enum gt_result_class class;
+	const char *runtime; /* NULL: it has no name for the number */
+	const char *driver;
 };
 
 static int by_number(const void *key, const void *row)
 {
 	const int32_t number = *(const int32_t *)key;
-	const struct result_name *name = row;
+	const struct result *result = row;
 
-	return (number > name->number) - (number < name->number);
+	return (number > result->number) - (number < result->number);
+}
+
+static const struct result *find_result(int32_t number)
+{
+	static const struct result results[] = {
+#define RESULT(number, class, runtime, driver) {number, GT_RESULT_##class, #runtime, #driver},
+#define RUNTIME(number, class, runtime)        {number, GT_RESULT_##class, #runtime, NULL},
+#define DRIVER(number, class, driver)          {number, GT_RESULT_##class, NULL, #driver},
+#include "model/results.def"
+	};
+
+	return bsearch(&number, results, sizeof(results) / sizeof(*results), sizeof(*results),
+	               by_number);
 }
 
 const char *gt_result_name(int32_t result, int driver_api)
 {
-	static const struct result_name runtime[] = {
-#define RUNTIME(number, name) {number, #name},
-#include "model/results.def"
-	};
-	static const struct result_name driver[] = {
-#define DRIVER(number, name) {number, #name},
-#include "model/results.def"
-	};
-	const struct result_name *names = driver_api ? driver : runtime;
-	const size_t size = driver_api ? sizeof(driver) : sizeof(runtime);
-	const struct result_name *found =
-		bsearch(&result, names, size / sizeof(*names), sizeof(*names), by_number);
+	const struct result *found = find_result(result);
 
-	return found ? found->name : NULL;
+	if (!found)
+		return NULL;
+	return driver_api ? found->driver : found->runtime;
+}
+
+enum gt_result_class gt_result_class(int32_t result)
+{
+	const struct result *found = find_result(result);
+
+	return found ? found->class : GT_RESULT_OTHER;
+}
+
+bool gt_result_failed(int32_t result)
+{
+	return result != 0 && gt_result_class(result) != GT_RESULT_ANSWER;
 }
 
 const char *gt_end_name(uint32_t ended)

@@ -2,6 +2,7 @@
 #ifndef GT_MODEL_NAMES_H
 #define GT_MODEL_NAMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -59,6 +60,21 @@ enum gt_pci_kind {
  * ("CUDA_ERROR_INVALID_VALUE"), as CUDA 13.0 numbers them; NULL for a number it does not know.
  */
 const char *gt_result_name(int32_t result, int driver_api);
+
+/* Kinds of results of either API; results.def has that of each. */
+enum gt_result_class {
+	GT_RESULT_ANSWER,        /* no error: success, "not ready", what was so already */
+	GT_RESULT_CONFIGURATION, /* the call asked for what cannot be, here or at all */
+	GT_RESULT_RESOURCES,     /* it asked for more than was left */
+	GT_RESULT_ASYNCHRONOUS,  /* work that ran failed; the context cannot be used any more */
+	GT_RESULT_HARDWARE,      /* the GPU, its memory or a link failed */
+	GT_RESULT_OTHER,         /* anything else, and numbers that are not known */
+};
+
+enum gt_result_class gt_result_class(int32_t result);
+
+/* Whether a result is an error: neither success nor an answer. All that counts errors asks this. */
+bool gt_result_failed(int32_t result);
 
 /* How the recording of a process ended (enum gt_end), for people; "unknown" for any other value. */
 const char *gt_end_name(uint32_t ended);

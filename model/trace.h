@@ -146,6 +146,9 @@ enum gt_end {
 	GT_END_IMPORTED, /* another profiler recorded it: nobody knows what its file lacks */
 };
 
+#define GT_KERNEL_LOG_TOPIC "kernel log"
+#define GT_KERNEL_LOG_READ  "was read"
+
 /* Which name of a kernel people are shown. */
 enum gt_name_form {
 	GT_NAMES_SHORT,   /* unambiguous within the recording */
@@ -176,6 +179,12 @@ struct gt_trace {
 	gt_time known_from_ns;
 	/* Remark to show behind the recording's name; "": all of its files could be read. */
 	gt_string condition;
+	/*
+	 * Whether gputrace run could read the kernel logs of the machines: GT_KERNEL_LOG_READ, a
+	 * sentence's end that says why not, "": nobody tried. Messages of them are notes of the
+	 * topic.
+	 */
+	gt_string kernel_log;
 	enum gt_name_form names; /* what gt_shape_name gives; who shows the trace sets it */
 	/* The rows of counters name them. Where there is a whole, its series hold the samples. */
 	gt_array(struct gt_series) series;

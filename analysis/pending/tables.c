@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analysis/pending/tables.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/figures.h"
+#include "analysis/pending/operation.h"
 #include "analysis/pending/pending.h"
 #include "analysis/result.h"
-#include "base/units.h"
 #include "model/names.h"
 #include "model/naming/job_rank.h"
-#include "model/naming/labels.h"
-#include "model/naming/shape_names.h"
 #include "model/ranges/owners.h"
 #include "model/ranges/ranges.h"
 #include "model/work/sync.h"
@@ -143,72 +139,18 @@ static void add_age(struct writer *writer, gt_id process, gt_time since_ns)
 	                       until_ns - since_ns);
 }
 
-/* A kernel whose name the process has not told yet has one that is not known. */
-static const char *shape_name(const struct gt_trace *trace, gt_id shape)
-{
-	const char *name = gt_shape_name(trace, shape);
-
-	return *name ? name : "kernel of unknown name";
-}
-
-static void graph_name(struct writer *writer, const struct gt_pending_work *work, char *text,
-                       size_t size)
-{
-	const struct gt_trace *trace = writer->trace;
-	char graph[GT_LABEL_BYTES + 64];
-	size_t length;
-
-	gt_graph_exec_label(trace, trace->graph_launches.rows[work->step.row].exec, graph,
-	                    GT_LABEL_BYTES);
-	length = strlen(graph);
-	if (work->nodes > 0)
-		snprintf(graph + length, sizeof(graph) - length, ", %llu of %llu nodes ended",
-		         (unsigned long long)work->ended, (unsigned long long)work->nodes);
-	if (work->node.table == GT_TABLE_kernels)
-		snprintf(text, size, "%s: %s", graph,
-		         shape_name(trace, trace->kernels.rows[work->node.row].shape));
-	else if (work->node.table == GT_TABLE_copies)
-		snprintf(text, size, "%s: copy %s", graph,
-		         gt_copy_kind_name(trace->copies.rows[work->node.row].kind));
-	else
-		snprintf(text, size, "%s%s", graph,
-		         work->node.table == GT_TABLE_fills ? ": fill" : "");
-}
-
 static void add_step(struct writer *writer, struct gt_step step)
 {
-	const struct gt_trace *trace = writer->trace;
+	char room[GT_PENDING_NAME_BYTES];
 
-	switch (step.table) {
-	case GT_TABLE_kernels:
-		gt_result_add_text(writer->result,
-		                   shape_name(trace, trace->kernels.rows[step.row].shape));
-		break;
-	case GT_TABLE_copies:
-		gt_result_add_format(writer->result, "copy %s",
-		                     gt_copy_kind_name(trace->copies.rows[step.row].kind));
-		break;
-	case GT_TABLE_fills:
-		gt_result_add_text(writer->result, "fill");
-		break;
-	case GT_TABLE_graph_traces:
-		gt_result_add_text(writer->result, "graph");
-		break;
-	default:
-		gt_result_add_unknown(writer->result);
-	}
+	gt_result_add_copy(writer->result, gt_pending_step_name(writer->trace, step, room));
 }
 
 static void add_operation(struct writer *writer, const struct gt_pending_work *work)
 {
-	char text[1024];
+	char room[GT_PENDING_NAME_BYTES];
 
-	if (work->step.table != GT_TABLE_graph_launches) {
-		add_step(writer, work->step);
-		return;
-	}
-	graph_name(writer, work, text, sizeof(text));
-	gt_result_add_format(writer->result, "%s", text);
+	gt_result_add_copy(writer->result, gt_pending_work_name(writer->trace, work, room));
 }
 
 static void add_size(struct writer *writer, struct gt_step step)

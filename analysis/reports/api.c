@@ -30,8 +30,7 @@ static const struct gt_heading function_headings[] = {
 	{"median_ns", GT_UNIT_NS, "Half of the calls took no longer", GT_WORTH_ORDINARY},
 	{"min_ns", GT_UNIT_NS, "Shortest call", GT_WORTH_LITTLE},
 	{"max_ns", GT_UNIT_NS, "Longest call", GT_WORTH_ORDINARY},
-	{"errors", GT_UNIT_COUNT, "Calls that returned neither success nor \"not ready\"",
-         GT_WORTH_LITTLE, true},
+	{"errors", GT_UNIT_COUNT, "Calls that returned an error", GT_WORTH_LITTLE, true},
 	{"unfinished", GT_UNIT_COUNT, "Calls that had not returned when their process ended",
          GT_WORTH_LEAST, true},
 };

@@ -14,6 +14,7 @@
 #include "analysis/kernels/family_shares.h"
 #include "analysis/parameter.h"
 #include "analysis/report.h"
+#include "analysis/reports/errors/words.h"
 #include "analysis/reports/summary/busiest.h"
 #include "analysis/result.h"
 #include "analysis/time/busy.h"
@@ -37,8 +38,7 @@ static const struct gt_heading recording_headings[] = {
 	{"copied_bytes", GT_UNIT_BYTES, "Sum of the sizes of these copies"},
 	{"fills", GT_UNIT_COUNT, "Fills of memory by GPUs, unfinished ones included"},
 	{"api_calls", GT_UNIT_COUNT, "CUDA API calls of the program that were recorded"},
-	{"errors", GT_UNIT_COUNT, "API calls that returned neither success nor \"not ready\"",
-         GT_WORTH_ORDINARY, true},
+	{"errors", GT_UNIT_COUNT, "API calls that returned an error", GT_WORTH_ORDINARY, true},
 	{"unfinished", GT_UNIT_COUNT, "Kernels, copies, fills and whole graphs without an end time",
          GT_WORTH_ORDINARY, true},
 	{"profiled", GT_UNIT_COUNT,
@@ -368,6 +368,7 @@ static int run(const struct gt_view *view, const struct gt_arguments *arguments,
 	add_notes(trace, result);
 	gt_result_detail(result);
 	add_remarks(&facts, result);
+	gt_failures_remark(result, trace);
 	gt_facts_release(&facts);
 	return 0;
 }

@@ -89,18 +89,13 @@ static bool has_times(const struct gt_sync *sync)
 	return gt_timed(GT_TIMES_ANY, sync->flags, sync->start_ns, sync->end_ns);
 }
 
-static bool failed(gt_code result)
-{
-	return result != 0 && result != GT_RESULT_NOT_READY;
-}
-
 static void count_kinds(const struct gt_trace *trace, struct kind *kinds, struct gt_groups *times)
 {
 	gt_array_each(const struct gt_sync, sync, &trace->syncs) {
 		struct kind *kind = &kinds[kind_of(sync->kind)];
 
 		kind->calls++;
-		kind->failed += failed(sync->result);
+		kind->failed += gt_result_failed(sync->result);
 		if (has_times(sync))
 			gt_groups_expect(times, kind_of(sync->kind));
 		else
@@ -110,7 +105,7 @@ static void count_kinds(const struct gt_trace *trace, struct kind *kinds, struct
 		struct kind *kind = &kinds[kind_of(query->kind)];
 
 		kind->calls += query->count;
-		kind->failed += failed(query->result) ? query->count : 0;
+		kind->failed += gt_result_failed(query->result) ? query->count : 0;
 	}
 	gt_groups_begin(times);
 	gt_array_each(const struct gt_sync, sync, &trace->syncs)

@@ -209,6 +209,7 @@ static const struct gt_option options[] = {
 
 static void run_release(struct gt_run *run)
 {
+	gt_kernel_log_close(&run->kernel_log);
 	gt_claim_release(&run->claim);
 	free(run->folder);
 	free(run->exported);
@@ -264,6 +265,7 @@ static int prepare(struct gt_run *run, struct gt_error *err)
 	int result;
 
 	gt_environment_init(&run->environment);
+	gt_environment_unset(&run->environment, GT_KERNEL_LOG_VARIABLE);
 	result = gt_run_set_options(&run->environment, run->args, err);
 	if (result == 0)
 		result = gt_run_open_textfile(run, err);
@@ -340,6 +342,7 @@ static int run_prepared(struct gt_run *run, struct gt_ending *ending, bool *not_
 
 	if (result < 0)
 		return result;
+	gt_kernel_log_open(&run->kernel_log);
 	run->manifest.start = gt_instant_now();
 	result = gt_process_run(run->program, run->environment.list.rows, &onlooker, ending,
 	                        not_run, err);
@@ -381,7 +384,10 @@ static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct gt_run_args args = {0};
 	const int left = gt_options_parse_leading(options, &args, argc, argv, err);
-	struct gt_run this_run = {.args = &args, .program = argv, .claim = GT_CLAIM_INIT};
+	struct gt_run this_run = {.args = &args,
+	                          .program = argv,
+	                          .claim = GT_CLAIM_INIT,
+	                          .kernel_log = GT_KERNEL_LOG_INIT};
 	int result;
 
 	if (left < 0)

@@ -172,6 +172,18 @@ void gt_recording_files_release(struct gt_recording_files *files)
 	files->bytes = 0;
 }
 
+bool gt_recording_has_captures(const char *folder)
+{
+	struct gt_recording_files files;
+	bool has = false;
+
+	if (gt_recording_list(&files, folder, NULL) == 0)
+		gt_array_each(const struct gt_recording_file, file, &files.list)
+			has = has || gt_has_suffix(file->name, GT_CAPTURE_SUFFIX);
+	gt_recording_files_release(&files);
+	return has;
+}
+
 int gt_recording_make(const char *folder, struct gt_error *err)
 {
 	if (mkdir(folder, 0700) < 0) {
@@ -217,7 +229,8 @@ static bool is_beside(const char *name)
 {
 	return is_manifest(name) || gt_has_suffix(name, GT_ROLL_SUFFIX) ||
 	       gt_has_suffix(name, GT_NOTES_SUFFIX) || gt_has_suffix(name, GT_TOPOLOGY_SUFFIX) ||
-	       is_calibration(name) || strcmp(name, GT_PYTHON_ARCHIVE) == 0 ||
+	       gt_has_suffix(name, GT_KERNEL_LOG_SUFFIX) || is_calibration(name) ||
+	       strcmp(name, GT_PYTHON_ARCHIVE) == 0 ||
 	       (strncmp(name, GT_PYTHON_ARCHIVE ".", sizeof(GT_PYTHON_ARCHIVE)) == 0 &&
 	        gt_has_suffix(name, ".partial"));
 }

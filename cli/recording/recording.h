@@ -92,6 +92,9 @@ char *gt_recording_path(const char *stem, const char *suffix);
  * launches/NAME/...; of a file: itself.
  */
 int gt_recording_list(struct gt_recording_files *files, const char *path, struct gt_error *err);
+
+/* Whether a folder holds the capture of a process. */
+bool gt_recording_has_captures(const char *folder);
 void gt_recording_files_release(struct gt_recording_files *files);
 
 /* Makes the folder, for its owner alone. -EEXIST: there is something of that name. */

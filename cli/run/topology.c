@@ -79,18 +79,6 @@ static void store_without_nvml(const char *path)
 	gt_machine_release(&machine);
 }
 
-static bool has_captures(const char *folder)
-{
-	struct gt_recording_files files;
-	bool has = false;
-
-	if (gt_recording_list(&files, folder, NULL) == 0)
-		gt_array_each(const struct gt_recording_file, file, &files.list)
-			has = has || gt_has_suffix(file->name, GT_CAPTURE_SUFFIX);
-	gt_recording_files_release(&files);
-	return has;
-}
-
 void gt_topology_record(const char *folder)
 {
 	char host[HOST_NAME_MAX + 1];
@@ -100,7 +88,7 @@ void gt_topology_record(const char *folder)
 	gt_host_name(host, sizeof(host));
 	if (snprintf(path, sizeof(path), "%s/%s" GT_TOPOLOGY_SUFFIX, folder, host) >=
 	            (int)sizeof(path) ||
-	    access(path, F_OK) == 0 || !has_captures(folder))
+	    access(path, F_OK) == 0 || !gt_recording_has_captures(folder))
 		return;
 	if (gt_process_apart(ask, path, &ending) == 0 && ending.signal == SIGALRM)
 		store_without_nvml(path);

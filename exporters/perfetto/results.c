@@ -5,8 +5,6 @@
 #include "exporters/perfetto/wire/names.h"
 #include "model/names.h"
 
-enum { NOT_READY = 600 }; /* what queries return while the GPU still works */
-
 void gt_results_init(struct gt_results *results, struct gt_names *names)
 {
 	*results = (struct gt_results){
@@ -24,7 +22,7 @@ static bool has_result(const struct gt_api_call *call)
 
 bool gt_results_failed(const struct gt_api_call *call)
 {
-	return has_result(call) && call->result != NOT_READY;
+	return has_result(call) && gt_result_failed(call->result);
 }
 
 size_t gt_results_annotate(const struct gt_results *results, const struct gt_api_call *call,

@@ -75,8 +75,13 @@ static void hear(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = {
-		"node" GT_ROLL_SUFFIX,     "node-1" GT_NOTES_SUFFIX, "node-1" GT_CALIBRATION_SUFFIX,
-		"node" GT_TOPOLOGY_SUFFIX, GT_MANIFEST_NAME,         "manifest.2.json",
+		"node" GT_ROLL_SUFFIX,
+		"node-1" GT_NOTES_SUFFIX,
+		"node-1" GT_CALIBRATION_SUFFIX,
+		"node" GT_TOPOLOGY_SUFFIX,
+		GT_MANIFEST_NAME,
+		"manifest.2.json",
+		"node" GT_KERNEL_LOG_SUFFIX,
 	};
 	const char *name;
 

@@ -59,18 +59,48 @@ Test(names, of_results_differ_between_the_apis)
 /* Searching by halves finds every name only if the list is sorted. */
 Test(names, of_results_are_all_found)
 {
-#define RUNTIME(number, name) expect_text(gt_result_name(number, 0), #name);
+#define RUNTIME(number, class, name) expect_text(gt_result_name(number, 0), #name);
+#define DRIVER(number, class, name)  expect_text(gt_result_name(number, 1), #name);
+#define RESULT(number, class, runtime, driver)                                                     \
+	RUNTIME(number, class, runtime)                                                            \
+	DRIVER(number, class, driver)
 #include "model/results.def"
-#define DRIVER(number, name) expect_text(gt_result_name(number, 1), #name);
-#include "model/results.def"
+}
+
+Test(names, of_results_have_a_class)
+{
+	cr_expect(eq(u32, gt_result_class(1), GT_RESULT_CONFIGURATION));
+	cr_expect(eq(u32, gt_result_class(98), GT_RESULT_CONFIGURATION));
+	cr_expect(eq(u32, gt_result_class(2), GT_RESULT_RESOURCES));
+	cr_expect(eq(u32, gt_result_class(711), GT_RESULT_RESOURCES));
+	cr_expect(eq(u32, gt_result_class(700), GT_RESULT_ASYNCHRONOUS));
+	cr_expect(eq(u32, gt_result_class(719), GT_RESULT_ASYNCHRONOUS));
+	cr_expect(eq(u32, gt_result_class(214), GT_RESULT_HARDWARE));
+	cr_expect(eq(u32, gt_result_class(999), GT_RESULT_OTHER));
+	cr_expect(eq(u32, gt_result_class(4711), GT_RESULT_OTHER));
+	expect_text(gt_result_class_name(GT_RESULT_ASYNCHRONOUS), "asynchronous, sticky");
+}
+
+/* A failed call is one thing everywhere: answers are none. */
+Test(names, of_results_that_are_answers_are_no_errors)
+{
+	cr_expect(not(gt_result_failed(0)));
+	cr_expect(not(gt_result_failed(600)));
+	cr_expect(not(gt_result_failed(704)));
+	cr_expect(gt_result_failed(705));
+	cr_expect(gt_result_failed(700));
+	cr_expect(gt_result_failed(4711));
+	cr_expect(gt_result_failed(-1));
 }
 
 Test(names, have_the_numbers_of_the_toolkit)
 {
 #ifdef HAVE_CUDA_13
-#define RUNTIME(number, name) cr_expect(eq(int, name, number));
-#include "model/results.def"
-#define DRIVER(number, name) cr_expect(eq(int, name, number));
+#define RUNTIME(number, class, name) cr_expect(eq(int, name, number));
+#define DRIVER(number, class, name)  cr_expect(eq(int, name, number));
+#define RESULT(number, class, runtime, driver)                                                     \
+	RUNTIME(number, class, runtime)                                                            \
+	DRIVER(number, class, driver)
 #include "model/results.def"
 	cr_expect(eq(int, GT_COPY_HOST_TO_DEVICE, CUPTI_ACTIVITY_MEMCPY_KIND_HTOD));
 	cr_expect(eq(int, GT_COPY_DEVICE_TO_HOST, CUPTI_ACTIVITY_MEMCPY_KIND_DTOH));

@@ -175,6 +175,24 @@ def gains(said):
             yield ("critical-path", "what_if"), (place,), "length_ns + saved_ns", changes[0]["length_ns"], row["length_ns"]
 
 
+def failures(said):
+    """Report errors counts by process what report api counts by function; of each process one row is the first at most."""
+    if "errors" not in said or "api" not in said or any("inside other calls" in text for text in said["errors"].get("remarks", [])):
+        return
+    counts = [{}, {}]
+    for sums, name in zip(counts, ("api", "errors")):
+        for row in said[name].get("errors") or []:
+            sums[row["code"]] = sums.get(row["code"], 0) + row["calls"]
+    if counts[0] != counts[1]:
+        yield ("errors", "errors"), (), "calls by code", counts[0], counts[1]
+    rows = said["errors"].get("errors") or []
+    for process in {row["process"] for row in rows if row["process"]}:
+        firsts = [row["time_ns"] for row in rows if row["process"] == process and row["first"] == "first"]
+        least = min(row["time_ns"] for row in rows if row["process"] == process)
+        if len(firsts) > 1 or firsts and firsts[0] != least:
+            yield ("errors", "errors"), (process,), "first", least, firsts
+
+
 # Columns whose figures of a window and of the rest add up to those of the whole, and reports where they need not
 PIECES = {"calls", "total_ns", "bytes", "kernels", "copies", "copied_bytes", "fills", "own_ns", "launches", "allocations",
           "allocated_bytes", "frees", "errors", "busy_ns", "copy_ns", "active_ns", "blocked_ns", "marks", "records", "joules", "active_joules", "quiet_joules", "covered_ns"}
@@ -201,6 +219,8 @@ def pieces(whole, first, second):
         name, part = table
         if table == ("summary", "recording") and rows[0].get("unfinished"):
             continue # what has no time is in no window
+        if name == "errors":
+            continue # a row tells of the first call, which is another one in each piece; failures() counts them
         if name in WHOLE or part in WHOLE or part.startswith("top_") or len(rows) >= 20:
             continue
         sides = [keyed(side.get(name, {}).get(part) or []) for side in (first, second)]
@@ -243,3 +263,4 @@ def broken(said, restricted, held):
     yield from by_unit(said)
     yield from sums(said, restricted, held)
     yield from gains(said)
+    yield from failures(said)

@@ -19,13 +19,13 @@ static void look(const struct gt_facts *facts, struct gt_advice *advice)
 	                gt_trace_text(facts->view->trace, first->function),
 	                result ? result : "a result that is not known");
 	gt_advice_when(row, first->start_ns, first->end_ns);
-	gt_advice_cite(row, "api", "errors", "calls", (double)facts->failed, "%s",
+	gt_advice_cite(row, "errors", "errors", "calls", (double)facts->failed, "%s",
 	               gt_grouped(facts->failed).text);
 }
 
 const struct gt_advice_rule gt_advice_failed_calls = {
 	.name = "failed_calls",
 	.summary = "CUDA calls that failed",
-	.report = "api",
+	.report = "errors",
 	.of_recording = look,
 };

@@ -309,6 +309,7 @@ int gt_run_finish(struct gt_run *run, const struct gt_ending *ending)
 	if (gt_salvage_folder(run->folder, &salvage, &err) < 0)
 		gt_say("%s", err.text);
 	gt_topology_record(run->folder);
+	gt_kernel_log_record(&run->kernel_log, run->folder);
 	last = !run->args->join || gt_claim_is_last(&run->claim);
 	finish_python(run, &salvage, last);
 	if (last)

@@ -12,6 +12,7 @@
 #include "cli/run/claim.h"
 #include "cli/run/environment.h"
 #include "cli/run/listener.h"
+#include "cli/run/machine/kernel_log.h"
 #include "cli/run/python.h"
 #include "cli/run/strangers.h"
 #include "cli/textfile/textfile.h"
@@ -95,6 +96,7 @@ struct gt_run {
 	struct gt_strangers strangers;
 	struct gt_watcher watcher;
 	struct gt_textfile textfile;
+	struct gt_kernel_log kernel_log;
 };
 
 /* A name with a number in it is never an existing one, and so needs no --force. */

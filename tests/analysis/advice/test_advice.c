@@ -660,7 +660,7 @@ Test(advice, is_sorted_by_what_is_wrong_and_then_by_gain)
 	expect_words(&advice, "advice", 1, "rule", "allocation_churn");
 	expect_words(&advice, "advice", 2, "rule", "loading");
 	expect_count(&advice, "evidence", 0, "number", 1);
-	expect_words(&advice, "evidence", 0, "report", "api");
+	expect_words(&advice, "evidence", 0, "report", "errors");
 	expect_count(&advice, "estimates", 0, "number", 2);
 	done();
 }

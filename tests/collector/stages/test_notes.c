@@ -124,3 +124,75 @@ Test(left_notes, that_are_no_such_file_are_none)
 	cr_expect(eq(sz, notes_of_python(last, &process), 0));
 	cr_expect(eq(int, unlink(path), 0));
 }
+
+#define XID "NVRM: Xid (PCI:0000:00:06): 31, pid="
+
+/* How many notes there are of kernel logs; the last, its process, and what is known of the logs. */
+static size_t notes_of_log(char *last, gt_id *process, char *state)
+{
+	struct gt_trace trace = collect(&recording);
+	size_t count = 0;
+
+	snprintf(state, 256, "%s", gt_trace_text(&trace, trace.kernel_log));
+	gt_array_each(const struct gt_note, note, &trace.notes)
+		if (strcmp(gt_trace_text(&trace, note->topic), GT_KERNEL_LOG_TOPIC) == 0) {
+			snprintf(last, 1024, "%s", gt_trace_text(&trace, note->text));
+			*process = note->process;
+			count++;
+		}
+	gt_trace_release(&trace);
+	return count;
+}
+
+Test(left_notes, of_a_kernel_log_are_of_the_process_that_a_message_names)
+{
+	struct gt_trace trace = collect(&recording);
+	const struct gt_process *first = &trace.processes.rows[0];
+	const char *host = gt_trace_text(&trace, first->host);
+	char name[128];
+	char text[256];
+	char wanted[256];
+	char last[1024] = "";
+	char state[256];
+	gt_id process = GT_NONE;
+
+	snprintf(name, sizeof(name), "%s.kernel-log", host);
+	snprintf(text, sizeof(text), "[    1.000000] " XID "%u, name=app\nwas read\n", first->pid);
+	leave(name, text);
+	cr_expect(eq(sz, notes_of_log(last, &process, state), 1));
+	snprintf(wanted, sizeof(wanted), "%s: [    1.000000] " XID "%u, name=app", host,
+	         first->pid);
+	expect_text(last, wanted);
+	expect_text(state, GT_KERNEL_LOG_READ);
+	cr_expect(eq(u32, process, 0));
+	gt_trace_release(&trace);
+}
+
+/* Two runs on one machine see the same message; that of the other machine says why it has none. */
+Test(left_notes, of_several_kernel_logs_have_each_message_once)
+{
+	char last[1024] = "";
+	char state[256];
+	gt_id process = 0;
+
+	leave("node.kernel-log", "[    1.000000] " XID "'<unknown>'\nwas read\n"
+	                         "[    1.000000] " XID "'<unknown>'\nwas read\n");
+	leave("other-2.kernel-log", "is not readable: Permission denied\n");
+	cr_expect(eq(sz, notes_of_log(last, &process, state), 1));
+	cr_expect(eq(u32, process, GT_NONE));
+	expect_text(state, "of other-2 is not readable: Permission denied");
+	cr_expect(eq(sz, notes_of_python(last, &process), 0));
+}
+
+Test(left_notes, of_no_kernel_log_are_none)
+{
+	char last[1024] = "";
+	char state[256];
+	gt_id process = 0;
+
+	cr_expect(eq(sz, notes_of_log(last, &process, state), 0));
+	expect_text(state, "");
+	leave(".kernel-log", "[ 1.0] x\nwas read\n");
+	cr_expect(eq(sz, notes_of_log(last, &process, state), 0));
+	expect_text(state, "");
+}

@@ -26,6 +26,7 @@ static struct {
 	char fail[64]; /* name of the call that fails */
 	unsigned long fail_number;
 	int fail_result;
+	int is_sticky;                  /* all calls after it fail likewise */
 	unsigned long seen;             /* calls of that name so far */
 	uint64_t handles[MOST_HANDLES]; /* 0: forgotten */
 	unsigned numbers[MOST_HANDLES]; /* by place in handles */
@@ -47,7 +48,8 @@ static void read_fail(const char *text)
 	memcpy(calls.fail, text, (size_t)(colon - text));
 	calls.fail_number = strtoul(colon + 1, &end, 10);
 	calls.fail_result =
-		end && *end == ':' ? (int)strtol(end + 1, NULL, 10) : CUDA_ERROR_UNKNOWN;
+		end && *end == ':' ? (int)strtol(end + 1, &end, 10) : CUDA_ERROR_UNKNOWN;
+	calls.is_sticky = end && *end == '+';
 }
 
 static void ask(void)
@@ -86,12 +88,19 @@ void fake_calls_begin(const char *name)
 	put("%s", name);
 }
 
+int fake_calls_failure(const char *name)
+{
+	if (calls.is_sticky && calls.seen >= calls.fail_number)
+		return calls.fail_result;
+	if (strcmp(name, calls.fail) != 0)
+		return 0;
+	return ++calls.seen == calls.fail_number ? calls.fail_result : 0;
+}
+
 int fake_calls_end(void)
 {
 	put("\n");
-	if (strcmp(calls.name, calls.fail) != 0)
-		return 0;
-	return ++calls.seen == calls.fail_number ? calls.fail_result : 0;
+	return fake_calls_failure(calls.name);
 }
 
 static void forget(uint64_t handle)

@@ -10,8 +10,8 @@
 /*
  * A log of the calls that are made of the driver, with what they are given: FAKE_CUDA_CALLS names
  * a file that gets a line for each. Addresses and handles are numbered, so that the log of a
- * program that does the same is the same. FAKE_CUDA_FAIL=CALL:N[:RESULT] has the N-th call of that
- * name fail.
+ * program that does the same is the same. FAKE_CUDA_FAIL=CALL:N[:RESULT[+]] has the N-th call of
+ * that name fail, and with + all calls after it.
  */
 
 /* -1: nobody has asked yet. */
@@ -26,6 +26,9 @@ static inline int fake_calls_on(void)
 /* A line: begin, its arguments, end. The result is what the call is to fail with, 0: it is not. */
 void fake_calls_begin(const char *name);
 int fake_calls_end(void);
+
+/* Likewise, of a call that has no line. */
+int fake_calls_failure(const char *name);
 
 /* How it ended, where that was not well; then what it destroyed is forgotten. */
 void fake_calls_ended(const char *name, int result);
@@ -82,6 +85,15 @@ void fake_calls_other(int nothing, ...);
 	                FAKE_CALLS_7, FAKE_CALLS_6, FAKE_CALLS_5, FAKE_CALLS_4, FAKE_CALLS_3,      \
 	                FAKE_CALLS_2, FAKE_CALLS_1, 0)                                             \
 	(__VA_ARGS__)
+
+/* Behind fake_cuda_enter: the call ends here where it is to fail. */
+#define FAKE_CALLS_MAY_FAIL(call, name)                                                            \
+	do {                                                                                       \
+		const int failure_ = fake_calls_on() ? fake_calls_failure(name) : 0;               \
+                                                                                                   \
+		if (failure_)                                                                      \
+			return (CUresult)fake_cuda_exit(call, failure_);                           \
+	} while (0)
 
 /* Behind fake_cuda_enter: the call is logged, and ends here where it is to fail. */
 #define FAKE_CALLS_LOG(call, name, ...)                                                            \

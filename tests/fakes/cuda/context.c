@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fakes/cuda/calls.h"
 #include "fakes/cuda/state.h"
 
 #include <errno.h>
@@ -374,6 +375,7 @@ CUresult cuCtxSynchronize(void)
 
 	fake_cuda_enter(&call, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize,
 	                "cuCtxSynchronize", NULL, NULL);
+	FAKE_CALLS_MAY_FAIL(&call, "cuCtxSynchronize");
 	if (result == CUDA_SUCCESS && !current)
 		result = CUDA_ERROR_INVALID_CONTEXT;
 	if (result != CUDA_SUCCESS)
