@@ -161,6 +161,10 @@ static void limit_all(struct gt_settings *settings, void (*complain)(void *, con
 	      "GPUTRACE_GRAPH_SAMPLE must be 1 to 1000000; the nearest is used", complain, context);
 	limit(&settings->flush_interval_ns, 1000000, 3600ull * 1000000000,
 	      "GPUTRACE_FLUSH_INTERVAL must be 1ms to 1h; the nearest is used", complain, context);
+	if (settings->wait_flush_ns)
+		limit(&settings->wait_flush_ns, 1000000, 3600ull * 1000000000,
+		      "GPUTRACE_WAIT_FLUSH must be 1ms to 1h, or off; the nearest is used",
+		      complain, context);
 	limit(&settings->allocator_interval_ns, 10000000, 3600ull * 1000000000,
 	      "GPUTRACE_ALLOCATOR_INTERVAL must be 10ms to 1h; the nearest is used", complain,
 	      context);

@@ -198,6 +198,9 @@ static const struct gt_option options[] = {
 	OPT_FLAG("numa", 0, struct gt_run_args, numa,
                  "Record on which processor copies are asked for, and on which NUMA node the host's "
                  "memory lies, for report links; what that costs is not measured yet"),
+	OPT_FLAG("no-preload", 0, struct gt_run_args, no_preload,
+                 "Put no library of gputrace's into LD_PRELOAD: kernels that finished up to 10 ms before "
+                 "an _exit or exec may then have no times"),
 	OPT_TEXT("cupti", 0, struct gt_run_args, cupti, "FILE",
                  "Use this file as libcupti, NVIDIA's library for tools; by default the one that fits "
                  "the driver is looked for"),
@@ -277,6 +280,7 @@ static int prepare(struct gt_run *run, struct gt_error *err)
 		result = gt_run_make_folder(run, err);
 	if (result < 0)
 		return result;
+	gt_run_set_preload(run);
 
 	gt_manifest_init(&run->manifest, run->program);
 	result = gt_run_check_settings(run, err);

@@ -9,13 +9,10 @@
 #include "injection/session/session.h"
 #include "injection/usdt/records.h"
 
-#define LIMIT_NS        5000000000u /* a flush that takes longer is given up */
-#define HELD_NS         6000000000u /* more than a source's thread may take at the end */
-#define LOOK_NS         10000000u
-#define GIVEN_UP_NS     1000000000u /* and one this long is not waited for again */
-#define QUIET_NS        1000000u    /* without a call of the program */
-
-#define LOOKED_AT_SLOTS 32 /* of records */
+#define LIMIT_NS    5000000000u /* a flush that takes longer is given up */
+#define HELD_NS     6000000000u /* more than a source's thread may take at the end */
+#define LOOK_NS     10000000u
+#define GIVEN_UP_NS 1000000000u /* and one this long is not waited for again */
 
 void gt_flusher_init(struct gt_flusher *flusher)
 {
@@ -49,6 +46,7 @@ static void flush_for_all(struct gt_session *session, uint32_t flag)
 	struct gt_flusher *flusher = &session->flusher;
 	const uint32_t asked = atomic_load(&flusher->asked);
 
+	atomic_store(&flusher->soon, false);
 	flush(session, flag);
 	if (gt_replays_may_be_forced(session)) {
 		flush(session, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -79,60 +77,41 @@ static void wait_for_others(struct gt_flusher *flusher)
 		(void)gt_wait(&flusher->work, LOOK_NS);
 }
 
-/*
- * Changes with each record of the program's threads, as long as no more than so many threads make
- * any: the lowest free slots are taken first.
- */
-static uint64_t count_written(const struct gt_session *session)
-{
-	const struct gt_arena_header *header = session->arena.header;
-	uint64_t sum = atomic_load_explicit(&header->sequence, memory_order_relaxed);
-	uint32_t seen = 0;
-
-	for (uint32_t i = 0; i < header->slot_count && seen < LOOKED_AT_SLOTS; i++) {
-		const struct gt_slot *slot = &session->arena.slots[i];
-
-		if (slot->kind != GT_SLOT_RECORDS)
-			continue;
-		seen++;
-		sum += atomic_load_explicit(&slot->used, memory_order_relaxed);
-	}
-	return sum;
-}
-
-/* Until somebody asks for a flush, the interval is over, or the program is quiet and that is due. */
+/* Until somebody asks for a flush, the interval is over, or the program has waited for its work. */
 static void wait_for_work(struct gt_session *session)
 {
 	struct gt_flusher *flusher = &session->flusher;
-	const uint64_t end_ns = gt_now() + session->settings.flush_interval_ns;
-	uint64_t written = count_written(session);
-	uint64_t left_ns = session->settings.flush_interval_ns;
+	const struct gt_settings *settings = &session->settings;
+	const uint64_t began_ns = gt_now();
+	const uint64_t end_ns = began_ns + settings->flush_interval_ns;
+	const uint64_t soon_ns = began_ns + settings->wait_flush_ns;
 
-	while (left_ns > 0 && gt_session_is_running(session) &&
+	while (gt_session_is_running(session) &&
 	       atomic_load(&flusher->asked) == atomic_load(&flusher->answered)) {
-		const bool looks = atomic_load(&flusher->when_quiet);
-		const uint64_t before = written;
-		bool woken;
-		uint64_t now_ns;
+		const uint64_t now_ns = gt_now();
+		bool soon = atomic_load(&flusher->soon);
+		uint64_t due_ns;
 
-		atomic_store(&flusher->asleep, !looks);
-		woken = gt_wait(&flusher->work, looks && left_ns > QUIET_NS ? QUIET_NS : left_ns);
-		now_ns = gt_now();
-		written = count_written(session);
-		if (looks && !woken && written == before &&
-		    atomic_exchange(&flusher->when_quiet, false))
+		/* Either this sees what a thread asks for, or the thread sees that it sleeps. */
+		atomic_store(&flusher->asleep, !soon);
+		soon |= atomic_load(&flusher->soon);
+		due_ns = soon && soon_ns < end_ns ? soon_ns : end_ns;
+		if (now_ns >= due_ns)
 			break;
-		left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+		(void)gt_wait(&flusher->work, due_ns - now_ns);
 	}
 	atomic_store(&flusher->asleep, false);
 }
 
-void gt_fetch_when_quiet(struct gt_session *session)
+void gt_fetch_soon(struct gt_session *session)
 {
 	struct gt_flusher *flusher = &session->flusher;
 
-	if (!atomic_load_explicit(&flusher->when_quiet, memory_order_relaxed))
-		atomic_store(&flusher->when_quiet, true);
+	/* Where it is set, the flush that clears it has not begun. */
+	if (atomic_load_explicit(&flusher->soon, memory_order_relaxed) ||
+	    !session->settings.wait_flush_ns)
+		return;
+	atomic_store(&flusher->soon, true);
 	if (atomic_load(&flusher->asleep) && atomic_exchange(&flusher->asleep, false))
 		sem_post(&flusher->work);
 }

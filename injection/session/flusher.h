@@ -24,8 +24,8 @@ struct gt_flusher {
 	_Atomic uint32_t waiting;  /* threads that wait for theirs */
 	_Atomic uint32_t held; /* threads of ours whose work on GPUs the last flush is to have */
 	_Atomic uint64_t began_ns; /* gt_now, 0: no flush is under way */
-	_Atomic bool when_quiet;   /* flush as soon as the program makes no calls */
-	_Atomic bool asleep;       /* it does not look whether that is so */
+	_Atomic bool soon;         /* flush, but not right behind the last flush */
+	_Atomic bool asleep;       /* it has not seen that that is wanted */
 	bool given_up;             /* of the writer thread: the flush that hangs is counted */
 };
 

@@ -140,10 +140,10 @@ bool gt_is_reading_asked(struct gt_session *session);
 void gt_fetch(struct gt_session *session, uint64_t limit_ns);
 
 /*
- * Asks for the same as soon as the program has made no call for a millisecond, and waits for
- * nothing. Asking all the time costs next to nothing.
+ * Asks for the same without waiting for it: work that the program has waited for has finished. At
+ * most one such fetch in settings.wait_flush_ns. Asking all the time costs next to nothing.
  */
-void gt_fetch_when_quiet(struct gt_session *session);
+void gt_fetch_soon(struct gt_session *session);
 
 /*
  * Around a launch that CUPTI replays, on the thread that makes it, one launch at a time: fetching

@@ -31,7 +31,7 @@ struct gt_sequence {
 	bool blocks;       /* the call that has the turn is a copy that the host waits for */
 };
 
-/* What a record says of the occurrence that is open. Any thread. */
+/* Facts that a record tells of the occurrence that is open. Any thread. */
 struct gt_record_captured_launch gt_sequence_told(const struct gt_sequence *sequences,
                                                   uint32_t occurrence);
 

@@ -19,7 +19,7 @@
  * and CUPTI writes times of kernels only when it is asked to: so each call that waited for the GPU
  * also waits for a fetch there, as it may be the last one: the first ones always, on a slow machine
  * too. A worker that goes on to wait for the GPU all the time spends a hundredth of its time so;
- * later work is fetched when the worker makes no calls.
+ * later work is fetched soon, as in every process that waits (sync.c).
  */
 
 #define FETCH_LIMIT_NS 500000000u
@@ -64,10 +64,8 @@ static void fetch_in_share(struct gt_session *session, struct context_end *ends)
 
 	if (atomic_load_explicit(&ends->gave_up, memory_order_relaxed) ||
 	    (paid_ns > began_ns &&
-	     atomic_load_explicit(&ends->fetches, memory_order_relaxed) >= FIRST_FETCHES)) {
-		gt_fetch_when_quiet(session);
+	     atomic_load_explicit(&ends->fetches, memory_order_relaxed) >= FIRST_FETCHES))
 		return;
-	}
 	atomic_fetch_add_explicit(&ends->fetches, 1, memory_order_relaxed);
 	gt_fetch(session, WAIT_LIMIT_NS);
 	took_ns = gt_now() - began_ns;

@@ -186,6 +186,17 @@ static void leave_late(struct gt_session *session, struct gt_call call,
 	gt_emit_commit();
 }
 
+/* Whether the host waits, or may, in calls of the kind. */
+static bool waits_host(uint32_t kind)
+{
+	static const uint64_t kinds = 0
+#define SYNC_KIND(name, number, words, waits) | (uint64_t)(waits) << (number)
+#include "format/kinds/sync.def"
+		;
+
+	return kinds >> kind & 1;
+}
+
 static void leave(struct gt_session *session, void *state, struct gt_call call, void *kept)
 {
 	struct gt_record_sync_call *record = kept;
@@ -194,6 +205,8 @@ static void leave(struct gt_session *session, void *state, struct gt_call call, 
 	(void)state;
 	if (record) {
 		record->result = (int32_t)gt_call_result(call);
+		if (record->result == 0 && waits_host(record->kind))
+			gt_fetch_soon(session); /* what finished meanwhile has no times yet */
 		gt_emit_set_end(&record->end_ns, gt_stamp());
 		gt_emit_close(session, record);
 		return;

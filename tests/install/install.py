@@ -22,7 +22,7 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 CPACK = CMAKE.parent / "cpack"
 RECORDING = pathlib.Path(__file__).resolve().parent.parent / "golden" / "captures" / "h200-saxpy.gputrace"
 
-FILES = ("bin/gputrace", "lib/libgputrace-injection.so", "lib/libgputrace-runtime.so",
+FILES = ("bin/gputrace", "lib/libgputrace-injection.so", "lib/libgputrace-end.so", "lib/libgputrace-runtime.so",
          "include/gputrace/gputrace.h", "include/gputrace/runtime.h",
          "include/gputrace/device.cuh", "include/gputrace/device_events.h", "include/gputrace/device_layout.h",
          "include/gputrace/gputrace_device.py", "share/man/man1/gputrace.1",
@@ -220,7 +220,7 @@ class Symbols(Case):
     @unittest.skipIf(is_newer_here(), "the C library here is newer than that of Debian 12")
     @unittest.skipUnless(shutil.which("objdump"), "objdump is not installed")
     def test_are_those_of_an_old_c_library(self):
-        for name in ("bin/gputrace", "lib/libgputrace-injection.so", "lib/libgputrace-runtime.so"):
+        for name in ("bin/gputrace", "lib/libgputrace-injection.so", "lib/libgputrace-end.so", "lib/libgputrace-runtime.so"):
             needed = needed_libc(BUILD / name)
             self.assertIsNotNone(needed, name)
             self.assertLessEqual(needed, OLDEST_LIBC, name)

@@ -74,6 +74,7 @@ struct gt_run_args {
 	bool memory_pools;
 	bool memory_libraries;
 	bool no_nvtx;
+	bool no_preload;
 	bool force;
 	bool join;
 	bool no_export;
@@ -112,6 +113,12 @@ int gt_run_read_python(struct gt_run *run, struct gt_error *err);
 
 /* Our library in the environment of the program. */
 int gt_run_set_library(struct gt_environment *environment, bool nvtx, struct gt_error *err);
+
+/*
+ * The small library that catches _exit and exec (injection/end/) in front of every library that the
+ * program's processes load. Not where it cannot be: then those ends are as they are without it.
+ */
+void gt_run_set_preload(struct gt_run *run);
 
 /*
  * Problems that the injection library could only note, or not even note, are said before it is

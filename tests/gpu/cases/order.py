@@ -72,6 +72,7 @@ def list_tests(bench):
         ("kill", 90, kills.test_kill),
         ("kill sample", 40, kills.test_kill_sample),
         ("ends", 30, ends.test_ends),
+        ("last_kernels", 120, ends.test_last_kernels),
         ("processes", 30, processes.test_processes),
         ("forked_workers", 120, processes.test_forked_workers),
         ("exits", 20 + 3 * bench.exits, ends.test_exits),

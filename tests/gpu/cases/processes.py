@@ -98,10 +98,11 @@ def test_processes(bench):
 def test_forked_workers(bench):
     """Workers that multiprocessing forks end with _exit right after a wait: every kernel has its times.
 
-    Figures of workers that wait all the time: microseconds a round without and with gputrace, and how many of the last
-    launches have no times, as fetching after every wait would hold such a worker up."""
+    Figures: microseconds a round, without and with gputrace, of a worker that waits all the time; how many launches have no
+    times of workers that never wait, without the library that catches their end."""
     program, figures = [bench.python, str(PROGRAMS / "forked_workers.py")], {}
-    ways = {"at once": [], "by return": ["--end", "return"], "rounds": ["--rounds", "4", "--launches", "100"]}
+    ways = {"at once": [], "by return": ["--end", "return"], "rounds": ["--rounds", "4", "--launches", "100"],
+            "no wait": ["--no-wait"]}
     if bench.run([bench.python, "-c", "import torch"]).status == 0:
         ways |= {"torch": ["--torch"], "torch by return": ["--torch", "--end", "return"]}
     for way, words in ways.items():
@@ -119,6 +120,8 @@ def test_forked_workers(bench):
     expect(plain.status == traced.status == 0, f"busy: it exits with {traced.status}: {traced.tail()}")
     ledger = ledger_of(bench, recording)
     expect(ledger["launches"] == 20000 and ledger["launches_missing"] == 0, f"busy: {ledger}")
-    figures["busy_without_times"] = ledger["launches_unfinished"]
+    expect(ledger["launches_unfinished"] == 0, f"busy: launches without times: {ledger}")
+    recording, traced = bench.record("workers-not-preloaded", [*program, "--no-wait"], "--no-preload")
+    figures["not_preloaded_without_times"] = ledger_of(bench, recording)["launches_unfinished"]
     figures["busy_us"] = [numbers_of(ended.stdout)["round_us"] for ended in (plain, traced)]
     return figures

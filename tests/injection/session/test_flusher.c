@@ -172,13 +172,36 @@ static void wait_for_flushes(uint32_t count)
 	cr_assert(ge(u32, flushes, count));
 }
 
-Test(flusher, fetches_when_the_program_is_quiet)
+Test(flusher, fetches_soon_after_the_program_has_waited)
 {
+	recorder.session->settings.wait_flush_ns = 1000000;
 	for (uint32_t i = 1; i <= 3; i++) {
-		gt_fetch_when_quiet(recorder.session);
+		gt_fetch_soon(recorder.session);
 		wait_for_flushes(i);
 		cr_expect(eq(u32, flushes, i));
 	}
+}
+
+Test(flusher, fetches_for_waits_no_more_often_than_it_may)
+{
+	const uint64_t began_ns = gt_now();
+	uint64_t took_ns = 0;
+
+	recorder.session->settings.wait_flush_ns = SHORT_NS / 10;
+	while (took_ns < 2 * (uint64_t)SHORT_NS) {
+		gt_fetch_soon(recorder.session);
+		took_ns = gt_now() - began_ns;
+	}
+	cr_expect(ge(u32, flushes, 1));
+	cr_expect(le(u64, flushes, took_ns / (SHORT_NS / 10) + 1));
+}
+
+Test(flusher, fetches_for_no_waits_where_that_is_off)
+{
+	recorder.session->settings.wait_flush_ns = 0;
+	gt_fetch_soon(recorder.session);
+	usleep(SHORT_NS / 4000);
+	cr_expect(eq(u32, flushes, 0));
 }
 
 Test(flusher, may_wait_for_a_replayed_launch_longer_than_it_may_hang)

@@ -20,10 +20,11 @@ LEAST_REGISTERS = 16
 
 
 def read_ends(path):
-    """(launches begun, returned, refused) of all threads, and of the child, as tests/gpu/programs/cuda/ends.cu keeps them."""
-    numbers = struct.unpack("<196Q", path.read_bytes())[1:]
-    rows = [numbers[at:at + 3] for at in range(0, len(numbers), 3)]
-    return tuple(sum(row[field] for row in rows[:-1]) for field in range(3)), rows[-1]
+    """(launches begun, returned, refused, kernels finished) of all threads, and of the child, as tests/gpu/programs/cuda/ends.cu
+    keeps them."""
+    numbers = struct.unpack("<261Q", path.read_bytes())[1:]
+    rows = [numbers[at:at + 4] for at in range(0, len(numbers), 4)]
+    return tuple(sum(row[field] for row in rows[:-1]) for field in range(4)), rows[-1]
 
 
 def ledger_of(bench, recording):

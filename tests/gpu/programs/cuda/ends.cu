@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that launch an empty kernel, each on a stream of its own, in a program that ends in the
- * middle of it: ends FILE THREADS WAY MILLISECONDS [USER]
+ * Threads that launch a kernel that only counts, each on a stream of its own, in a program that
+ * ends in the middle of it: ends FILE THREADS WAY MILLISECONDS [USER]
  *
  * FILE outlives the program: it is written through shared memory, so that it is right however the
  * program ends. It holds 64-bit numbers: the process id, then, for each thread, the launches that
@@ -25,12 +25,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MAX_THREADS = 64, CHILD_LAUNCHES = 5, WAIT_US = 500 };
+enum { MAX_THREADS = 64, CHILD_LAUNCHES = 5, WAIT_US = 500, WAITED_US = 50000, PATIENCE = 20000 };
 
 struct count {
 	volatile uint64_t begun;
 	volatile uint64_t returned;
 	volatile uint64_t refused;
+	volatile uint64_t finished; /* kernels: they write it */
 };
 
 struct counts {
@@ -39,17 +40,26 @@ struct counts {
 };
 
 static struct counts *counts;
+static struct counts *device_counts; /* the same as kernels see it; NULL: they do not */
 static cudaStream_t streams[MAX_THREADS];
 static std::atomic<bool> stop;
 
-__global__ void empty()
+/* Those of one thread of the program run one after the other. */
+__global__ void counted(volatile uint64_t *finished)
 {
+	if (finished && threadIdx.x == 0)
+		*finished = *finished + 1;
+}
+
+static volatile uint64_t *finished_of(const struct count *count)
+{
+	return device_counts ? &device_counts->threads[count - counts->threads].finished : NULL;
 }
 
 static void launch(struct count *count, cudaStream_t stream)
 {
 	count->begun = count->begun + 1;
-	empty<<<1, 32, 0, stream>>>();
+	counted<<<1, 32, 0, stream>>>(finished_of(count));
 	if (cudaGetLastError() == cudaSuccess)
 		count->returned = count->returned + 1;
 	else
@@ -99,6 +109,48 @@ static int end(pthread_t *threads, int number)
 	return cudaDeviceSynchronize() != cudaSuccess;
 }
 
+static void *become_other(void *)
+{
+	execl("/bin/true", "true", (char *)NULL);
+	return NULL;
+}
+
+/* Until all kernels have finished, as they say; false: they do not come to it. */
+static bool settle(int number)
+{
+	for (int tries = 0; tries < PATIENCE; tries++) {
+		int left = 0;
+
+		for (int i = 0; i < number; i++)
+			left += counts->threads[i].finished != counts->threads[i].returned;
+		if (left == 0)
+			return true;
+		usleep(WAIT_US);
+	}
+	return false;
+}
+
+/* Does what stands before the way; returns the way. */
+static const char *come_to_rest(const char *way, pthread_t *threads, int number)
+{
+	const bool settled = strncmp(way, "settled:", 8) == 0;
+	const bool waited = strncmp(way, "waited:", 7) == 0;
+
+	if (!settled && !waited)
+		return way;
+	stop = true;
+	for (int i = 0; i < number; i++)
+		pthread_join(threads[i], NULL);
+	if (waited) {
+		cudaDeviceSynchronize();
+		usleep(WAITED_US);
+	} else if (!device_counts || !settle(number)) {
+		fprintf(stderr, "ends: kernels do not say when they have finished\n");
+		exit(2);
+	}
+	return strchr(way, ':') + 1;
+}
+
 /* Returns only where main is to return. */
 static int leave_by(const char *way, pthread_t *threads, int number)
 {
@@ -120,6 +172,8 @@ static int leave_by(const char *way, pthread_t *threads, int number)
 		exit(3);
 	if (strcmp(way, "_exit") == 0)
 		_exit(3);
+	if (strcmp(way, "_Exit") == 0)
+		_Exit(3);
 	if (strcmp(way, "quick_exit") == 0)
 		quick_exit(3);
 	if (strcmp(way, "abort") == 0)
@@ -129,7 +183,11 @@ static int leave_by(const char *way, pthread_t *threads, int number)
 	if (strcmp(way, "kill") == 0)
 		raise(SIGKILL);
 	if (strcmp(way, "exec") == 0)
-		execl("/bin/true", "true", (char *)NULL);
+		become_other(NULL);
+	if (strcmp(way, "exec-in-thread") == 0) {
+		pthread_create(&other, NULL, become_other, NULL);
+		pthread_join(other, NULL);
+	}
 	fprintf(stderr, "ends: no way to end is called '%s'\n", way);
 	return 2;
 }
@@ -155,6 +213,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "ends: CUDA does not start\n");
 		return 2;
 	}
+	if (cudaHostRegister(counts, sizeof(*counts), cudaHostRegisterMapped) == cudaSuccess)
+		cudaHostGetDevicePointer((void **)&device_counts, counts, 0);
+	(void)cudaGetLastError();
 	counts->pid = (uint64_t)getpid();
 	for (int i = 0; i < number; i++)
 		cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
@@ -164,5 +225,5 @@ int main(int argc, char **argv)
 	while (!has_begun(number))
 		usleep(WAIT_US);
 	usleep((useconds_t)atoi(argv[4]) * 1000);
-	return leave_by(argv[3], threads, number);
+	return leave_by(come_to_rest(argv[3], threads, number), threads, number);
 }

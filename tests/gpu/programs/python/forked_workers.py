@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers that Python's multiprocessing forks: each launches empty kernels, waits for them and ends.
 
-    forked_workers.py [--workers N] [--launches N] [--rounds N] [--end now|return] [--torch]
+    forked_workers.py [--workers N] [--launches N] [--rounds N] [--end now|return] [--torch] [--no-wait]
 
 Each worker launches and waits, ROUNDS times. Then it calls os._exit at once (now), or it returns and
-multiprocessing calls os._exit. The parent never uses CUDA. It prints the launches that were made, and
+multiprocessing calls os._exit. With --no-wait no call waits for the kernels: the worker sleeps until they must have
+finished. The parent never uses CUDA. It prints the launches that were made, and
 how long a round took in the median worker. Without --torch only the driver API is used, by ctypes: no
 compiler and no package is needed where this runs.
 """
@@ -16,6 +17,8 @@ import os
 import statistics
 import sys
 import time
+
+NO_WAIT_S = 0.02  # for some thousand kernels that do nothing
 
 PTX = b""".version 7.0
 .target sm_75
@@ -55,6 +58,8 @@ def start_torch():
 
 def work(args, times):
     launch, wait = start_torch() if args.torch else start_driver()
+    if args.no_wait:
+        wait = lambda: time.sleep(NO_WAIT_S)
     begin = time.perf_counter()
     for _ in range(args.rounds):
         for _ in range(args.launches):
@@ -72,6 +77,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--end", choices=("now", "return"), default="now")
     parser.add_argument("--torch", action="store_true")
+    parser.add_argument("--no-wait", action="store_true")
     args = parser.parse_args()
     fork = multiprocessing.get_context("fork")
     read, write = os.pipe()
