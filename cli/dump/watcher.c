@@ -17,11 +17,15 @@
 #include "cli/dump/dump.h"
 #include "cli/output/say.h"
 #include "collector/collector.h"
+#include "collector/decode/looks.h"
 #include "format/settings.h"
 #include "model/trace.h"
 
 #define INTERVAL_NS 1000000000
 #define SECOND_NS   1000000000
+/* Records of what happened come later: each look goes back behind the one before. */
+#define SINCE_NS    (2 * (gt_time)SECOND_NS)
+
 #define FLUSH_NS    100000000 /* format/settings.def */
 #define ASK_SIGNAL  SIGUSR1
 #define STOP_SIGNAL SIGTERM
@@ -30,6 +34,8 @@ struct watch {
 	const struct gt_watcher_wishes *wishes;
 	struct gt_triggers triggers;
 	struct gt_trigger_state state;
+	struct gt_looks *looks;
+	gt_time looked_ns;
 	uint64_t dumps;
 };
 
@@ -79,12 +85,14 @@ static void wait_for_records(const struct watch *watch)
 static void look(struct watch *watch)
 {
 	const gt_time began_ns = now_ns();
+	struct gt_look look = {.looks = watch->looks, .since_ns = watch->looked_ns - SINCE_NS};
 	struct gt_error err = {0};
 	struct gt_trace trace;
 	char why[512];
 
+	watch->looked_ns = began_ns;
 	gt_trace_init(&trace);
-	if (gt_collect_live(watch->wishes->folder, &trace, &err) == 0 &&
+	if (gt_collect_look(watch->wishes->folder, &look, &trace, &err) == 0 &&
 	    gt_triggers_look(&watch->triggers, &watch->state, &trace, began_ns, why, sizeof(why))) {
 		wait_for_records(watch);
 		dump(watch, why);
@@ -125,6 +133,7 @@ static _Noreturn void be_watcher(const struct gt_watcher_wishes *wishes, pid_t p
 	sigfillset(&all);
 	(void)sigprocmask(SIG_BLOCK, &all, NULL);
 	(void)prctl(PR_SET_PDEATHSIG, STOP_SIGNAL);
+	watch.looks = gt_looks_new();
 	if (!wishes->dump_on || gt_triggers_parse(&watch.triggers, wishes->dump_on, NULL) == 0)
 		watch_on(&watch, parent);
 	_exit(0);

@@ -74,7 +74,6 @@ static struct {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.wake = PTHREAD_COND_INITIALIZER,
 	.done = PTHREAD_COND_INITIALIZER,
-	.per_thread = 1,
 };
 
 static int is_work_of_gpu(uint32_t kind)
