@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings that keep what happened last: bounded on the disk, whole in what they keep.
 
-Covers STAGE(gone), COMMAND(dump).
+Covers STAGE(gone), Covers COMMAND(dump).
 """
 import os
 import pathlib
