@@ -214,10 +214,9 @@ static void add_range(struct gt_result *result, const struct gt_ranges *ranges, 
 static void add_rows(const struct gt_ended *ended, const struct gt_trace *trace,
                      const struct ends *ends, struct gt_result *result)
 {
-	struct gt_ranges ranges = {0};
+	struct gt_ranges ranges;
 
-	if (ended->of == GT_ENDED_RANGES)
-		gt_ranges_init(&ranges, trace);
+	gt_ranges_init(&ranges, trace);
 	gt_array_each(const struct end_row, row, &ends->list) {
 		if (row->end_ns < ended->from_ns || was_seen(ended, row->key))
 			continue;
@@ -226,8 +225,7 @@ static void add_rows(const struct gt_ended *ended, const struct gt_trace *trace,
 		else
 			add_range(result, &ranges, row->row);
 	}
-	if (ended->of == GT_ENDED_RANGES)
-		gt_ranges_release(&ranges);
+	gt_ranges_release(&ranges);
 }
 
 void gt_ended_begin(const struct gt_ended *ended, struct gt_result *result)

@@ -310,16 +310,23 @@ static void print_json(const struct gt_output *output, const struct gt_exporter 
 	gt_result_release(&result);
 }
 
+/* How a recording is written. */
+struct writing {
+	const struct args *args;
+	const struct gt_exporter *exporter;
+	const struct gt_told *told;
+};
+
 /* The reading has been read. */
-static int write_view(const struct args *args, const struct gt_reading *reading,
-                      const struct gt_told *told, const struct gt_exporter *exporter,
+static int write_view(const struct writing *writing, const struct gt_reading *reading,
                       struct gt_output *output, struct gt_progress *progress, struct gt_error *err)
 {
+	const struct args *args = writing->args;
 	const struct gt_trace_file file = {
-		.exporter = exporter,
+		.exporter = writing->exporter,
 		.how = {.compression = args->compression_kind,
 	                .without_calls = args->without_calls,
-	                .told = told},
+	                .told = writing->told},
 		.name = output->path,
 		.path = output->temporary,
 		.file = output->file,
@@ -333,9 +340,9 @@ static int write_view(const struct args *args, const struct gt_reading *reading,
 	if (result == 0)
 		result = gt_output_commit(output, err);
 	if (result == 0 && args->json)
-		print_json(output, exporter, &counts);
+		print_json(output, writing->exporter, &counts);
 	else if (result == 0 && !args->quiet)
-		tell(args, output, exporter, &counts);
+		tell(args, output, writing->exporter, &counts);
 	return result;
 }
 
@@ -376,8 +383,8 @@ static int export_recording(const struct args *args, const char *recording,
 	}
 	gt_telling_init(&telling, recording);
 	if (result == 0)
-		result = write_view(args, &reading, &telling.told, exporter, &output, &progress,
-		                    err);
+		result = write_view(&(struct writing){args, exporter, &telling.told}, &reading,
+		                    &output, &progress, err);
 	gt_telling_release(&telling);
 	gt_progress_end(&progress);
 	gt_say_condition(recording, reading.condition);

@@ -2,6 +2,7 @@
 #include "cli/dump/watcher.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -131,7 +132,7 @@ static _Noreturn void be_watcher(const struct gt_watcher_wishes *wishes, pid_t p
 	(void)prctl(PR_SET_NAME, "gputrace-watch");
 	/* Ctrl-C goes to the whole group: the program may live on after it. */
 	sigfillset(&all);
-	(void)sigprocmask(SIG_BLOCK, &all, NULL);
+	(void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 	(void)prctl(PR_SET_PDEATHSIG, STOP_SIGNAL);
 	watch.looks = gt_looks_new();
 	if (!wishes->dump_on || gt_triggers_parse(&watch.triggers, wishes->dump_on, NULL) == 0)

@@ -12,14 +12,14 @@ void gt_interrupt_begin(struct gt_interrupt *interrupt)
 	sigaddset(&interrupt->wanted, SIGINT);
 	sigaddset(&interrupt->wanted, SIGTERM);
 	sigaddset(&interrupt->wanted, SIGHUP);
-	sigprocmask(SIG_BLOCK, &interrupt->wanted, &interrupt->before);
+	(void)pthread_sigmask(SIG_BLOCK, &interrupt->wanted, &interrupt->before);
 }
 
 /* One that came last has done its part. */
 void gt_interrupt_end(const struct gt_interrupt *interrupt)
 {
 	(void)gt_interrupt_wait(interrupt, 0);
-	sigprocmask(SIG_SETMASK, &interrupt->before, NULL);
+	(void)pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
 }
 
 bool gt_interrupt_wait(const struct gt_interrupt *interrupt, uint64_t duration_ns)

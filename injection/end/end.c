@@ -67,7 +67,8 @@ static void before_end(void)
 	find();
 }
 
-/* NOLINTBEGIN(readability-identifier-naming): names of the C library */
+/* NOLINTBEGIN(readability-identifier-naming,readability-inconsistent-declaration-parameter-name):
+ * names of the C library */
 
 void gputrace_end_register(void (*fetch)(void))
 {
@@ -136,6 +137,7 @@ static size_t bytes_of(const char *first, va_list *others)
 {
 	size_t count = 1;
 
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the caller began it */
 	for (const char *argument = first; argument; argument = va_arg(*others, char *))
 		count++;
 	return count * sizeof(char *);
@@ -148,6 +150,7 @@ static void fill(char **arguments, const char *first, va_list *others)
 		char *taken;
 	} argument = {.given = first};
 
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): likewise */
 	for (; argument.given; argument.taken = va_arg(*others, char *))
 		*arguments++ = argument.taken;
 	*arguments = NULL;
@@ -195,4 +198,4 @@ int execle(const char *path, const char *first, ...)
 	return execve(path, arguments, environment);
 }
 
-/* NOLINTEND(readability-identifier-naming) */
+/* NOLINTEND(readability-identifier-naming,readability-inconsistent-declaration-parameter-name) */
