@@ -13,6 +13,7 @@ struct counts {
 	size_t hidden;
 	size_t doubtful;
 	size_t processes;
+	size_t paused;
 	size_t ended;
 	size_t silent;
 	gt_count silent_pid;
@@ -45,6 +46,22 @@ static void count_processes(struct counts *counts, const struct gt_pending *pend
 			counts->silent_ns = pending->now_ns - process->end_ns;
 		}
 	}
+}
+
+/* Those whose recording is paused now. */
+static void count_pauses(struct counts *counts, const struct gt_pending *pending)
+{
+	gt_array_each(const struct gt_pause, pause, &pending->trace->pauses)
+		counts->paused += (pause->flags & GT_UNFINISHED) != 0 &&
+		                  pending->trace->processes.rows[pause->process].ended ==
+		                          GT_END_RUNNING;
+}
+
+static void remark_paused(struct gt_result *result, size_t paused)
+{
+	gt_result_remark(result,
+	                 "Recording is paused in %zu %s: work that was launched since is not known.",
+	                 paused, paused == 1 ? "process" : "processes");
 }
 
 static void remark_silent(struct gt_result *result, const struct counts *counts)
@@ -82,6 +99,7 @@ void gt_pending_remark(struct gt_result *result, const struct gt_pending *pendin
 	for (size_t i = 0; i < count; i++) {
 		count_works(&counts, &pendings[i]);
 		count_processes(&counts, &pendings[i]);
+		count_pauses(&counts, &pendings[i]);
 	}
 	if (counts.works == 0)
 		gt_result_remark_empty(result,
@@ -107,6 +125,8 @@ void gt_pending_remark(struct gt_result *result, const struct gt_pending *pendin
 			result, "A stream may wait: that what it waits for has ended is not known, "
 				"as of a host function, or of a value that nobody is known to "
 				"write.");
+	if (counts.paused > 0)
+		remark_paused(result, counts.paused);
 	if (counts.silent > 0)
 		remark_silent(result, &counts);
 	if (counts.ended > 0)

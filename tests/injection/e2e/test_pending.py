@@ -120,6 +120,14 @@ class Pending(Case):
                     every = self.until(folder, lambda said: len(said["work"]) == 7)
         self.assertEqual(sorted(row["pending"] for row in every["processes"]), [1, 2, 4])
 
+    def test_a_recording_that_is_paused(self):
+        with self.hanging("--launches", 2) as (recording, _):
+            self.stuck(recording, 2)
+            self.assertFalse(any("is paused" in text for text in self.pending(recording)["remarks"]))
+            tool("stop", recording)
+            self.assertIn("Recording is paused in 1 process: work that was launched since is not known.",
+                          self.pending(recording)["remarks"])
+
     def test_a_program_that_has_ended(self):
         with self.hanging("--launches", 2) as (recording, _):
             self.stuck(recording, 2)
