@@ -52,16 +52,16 @@ static void count_processes(struct counts *counts, const struct gt_pending *pend
 static void count_pauses(struct counts *counts, const struct gt_pending *pending)
 {
 	gt_array_each(const struct gt_pause, pause, &pending->trace->pauses)
-		counts->paused += (pause->flags & GT_UNFINISHED) != 0 &&
-		                  pending->trace->processes.rows[pause->process].ended ==
-		                          GT_END_RUNNING;
+		counts->paused +=
+			(pause->flags & GT_UNFINISHED) != 0 &&
+			pending->trace->processes.rows[pause->process].ended == GT_END_RUNNING;
 }
 
 static void remark_paused(struct gt_result *result, size_t paused)
 {
-	gt_result_remark(result,
-	                 "Recording is paused in %zu %s: work that was launched since is not known.",
-	                 paused, paused == 1 ? "process" : "processes");
+	gt_result_remark(
+		result, "Recording is paused in %zu %s: work that was launched since is not known.",
+		paused, paused == 1 ? "process" : "processes");
 }
 
 static void remark_silent(struct gt_result *result, const struct counts *counts)
