@@ -203,7 +203,7 @@ static bool look_at_steps(const struct gt_triggers *triggers, struct gt_trigger_
 	gt_array_each(const struct gt_range, range, &trace->ranges) {
 		const gt_id process = gt_trace_process_of(trace, GT_TABLE_ranges, range);
 		struct gt_trigger_steps *steps;
-		char other[256];
+		char other[256] = "";
 
 		if (process >= trace->processes.count || !is_step(triggers, trace, range))
 			continue;

@@ -305,10 +305,10 @@ static int not_runnable(int result, const struct gt_error *err)
 
 static void look(void *context, pid_t program)
 {
-	struct gt_run *run = context;
+	struct gt_run *looked_at = context;
 
-	gt_strangers_look(&run->strangers, program);
-	gt_textfile_look(&run->textfile, run->folder, &run->manifest);
+	gt_strangers_look(&looked_at->strangers, program);
+	gt_textfile_look(&looked_at->textfile, looked_at->folder, &looked_at->manifest);
 }
 
 static void hear(void *context)

@@ -385,7 +385,7 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 	struct gt_capture *capture = decoder->capture;
 	struct gt_trace *trace = decoder->collection->trace;
 	struct gt_content arena;
-	struct gt_content content;
+	struct gt_content content = {0};
 	struct gt_reader reader = {0};
 	const gt_count pid = gt_pid_of_name(capture->name);
 	struct gt_error problem;
@@ -413,7 +413,7 @@ static int decode_capture(struct gt_decoder *decoder, struct gt_error *err)
 /* The topology of a machine. One that cannot be read is missed by nothing else. */
 static void decode_machine(struct gt_decoder *decoder, struct gt_capture *machine)
 {
-	struct gt_content content;
+	struct gt_content content = {0};
 	struct gt_reader reader = {0};
 	struct gt_error why = {0};
 

@@ -245,7 +245,6 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 		.context = salvager,
 		.record_flags = GT_RECORD_SALVAGED,
 	};
-	char text[24];
 
 	if (capture_size == 0)
 		forget_written(&salvager->arena);
@@ -258,6 +257,8 @@ static void salvage(struct salvager *salvager, void *memory, const void *capture
 		drain_slot(salvager, &salvager->arena.slots[i]);
 	gt_drain_header(salvager->drain);
 	if (salvager->dumped_ns) {
+		char text[24];
+
 		snprintf(text, sizeof(text), "%" PRIu64, salvager->dumped_ns);
 		(void)gt_meta_write_one(&salvager->writer, GT_META_DUMPED, text);
 	}

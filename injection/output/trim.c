@@ -253,9 +253,10 @@ static int do_give_up(void *context)
 {
 	struct gt_output *output = context;
 	struct gt_trim *trim = &output->trim;
-	char path[PATH_MAX + NAME_MAX + 32];
 
 	if (is_copy(trim)) {
+		char path[PATH_MAX + NAME_MAX + 32];
+
 		copy_path(output, path, sizeof(path));
 		(void)unlink(path);
 		close(trim->into);

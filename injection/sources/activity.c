@@ -126,6 +126,7 @@ static void CUPTIAPI complete(CUcontext context, uint32_t stream, uint8_t *buffe
 		gt_count(session, GT_LEDGER_dropped_by_cupti, dropped);
 		gt_probe_dropped(dropped);
 	}
+	/* cppcheck-suppress knownConditionTrueFalse ; on processors with probes it is not */
 	if (gt_probe_hears_records())
 		tell_records(session, buffer, valid);
 	if (!gt_buffer_take_back(session, buffer, valid))

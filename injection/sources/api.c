@@ -45,6 +45,7 @@ static __attribute__((cold, noinline)) void *begin_slowly(struct gt_session *ses
 /* Behind all that is recorded, as the last thing: so a launch still needs no stack. */
 static inline void tell(struct gt_call call)
 {
+	/* cppcheck-suppress knownConditionTrueFalse ; on processors with probes it is not */
 	if (gt_probe_hears_calls())
 		gt_probe_call(call.data, gt_call_result(call), call.driver);
 }

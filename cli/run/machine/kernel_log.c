@@ -151,10 +151,10 @@ static void store(const struct lines *lines, const char *folder)
 void gt_kernel_log_record(struct gt_kernel_log *log, const char *folder)
 {
 	struct lines lines = {0};
-	int code;
 
 	if (gt_recording_has_captures(folder)) {
-		code = read_log(log, &lines);
+		const int code = read_log(log, &lines);
+
 		if (code)
 			add(&lines, "is not readable: %s", gt_errno_text(code));
 		else if (lines.overwritten)
