@@ -366,6 +366,7 @@ static const char *const of_calls[] = {
 	"api ",
 	"advice ",
 	"waits ",
+	"errors remarks",
 	"summary overview",
 	"summary recording",
 	"summary notes",
