@@ -50,12 +50,15 @@ class Triggers(Case):
         self.end(steps, 'range "step" of process', "the limit is 200 ms", "r.dump-1.gputrace")
 
     def test_a_step_far_from_the_median(self):
-        steps = self.steps("--dump-on", "slow=step:+20")
+        steps = self.steps("--dump-on", "slow=step:+20", "--max-dumps", "40")
         for _ in range(40):
             steps.step()
             time.sleep(0.02)
         steps.step("slow")
-        self.assertEqual(len(self.slow_steps(self.dumped(steps))), 1)
+        # On a machine that has much to do others may be far from it, too.
+        number = 1
+        while not self.slow_steps(self.dumped(steps, number)):
+            number += 1
         self.end(steps, 'range "step"')
 
     def test_a_call_that_fails(self):
