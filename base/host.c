@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 void gt_host_name(char *host, size_t size)
@@ -45,4 +46,12 @@ uint64_t gt_host_filters(void)
 	text[size > 0 ? size : 0] = '\0';
 	at = strstr(text, key);
 	return at ? strtoull(at + sizeof(key) - 1, NULL, 10) : 1;
+}
+
+int64_t gt_host_boottime(void)
+{
+	struct timespec now = {0};
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }

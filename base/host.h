@@ -20,4 +20,7 @@ uint64_t gt_host_stat_field(const char *stat, int wanted);
 /* How many filters of system calls (seccomp) the calling thread has; 1 where nobody counts them. */
 uint64_t gt_host_filters(void);
 
+/* Nanoseconds of CLOCK_BOOTTIME, the common timeline of what the host records. */
+int64_t gt_host_boottime(void);
+
 #endif

@@ -260,16 +260,6 @@ static int watch_until_end(struct watch *watch, struct gt_error *err)
 
 /* ---- the command ---- */
 
-static int find(const char *word, char **folder, struct gt_error *err)
-{
-	int result = word && gt_recording_is_pid(word) ? gt_recording_of_process(word, folder, err)
-	                                               : gt_recording_choose(word, folder, err);
-
-	if (result == 0 && !gt_path_is_folder(*folder))
-		result = gt_fail(err, EINVAL, "%s is no recording's folder", *folder);
-	return result;
-}
-
 static int run(int argc, char **argv, struct gt_error *err)
 {
 	struct args args = {.interval_ns = SECOND_NS, .limit = 10};
@@ -281,7 +271,7 @@ static int run(int argc, char **argv, struct gt_error *err)
 		return left;
 	status = gt_recording_one(left, argv, err);
 	if (status == 0)
-		status = find(left > 0 ? argv[0] : NULL, &watch.folder, err);
+		status = gt_recording_being_written(left > 0 ? argv[0] : NULL, &watch.folder, err);
 	if (status < 0) {
 		free(watch.folder);
 		return status;

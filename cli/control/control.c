@@ -23,21 +23,6 @@
 
 enum { TRIES = 500, TRY_NS = 10000000 };
 
-/* ---- which recording ---- */
-
-static int find(const char *word, char **folder, struct gt_error *err)
-{
-	int result;
-
-	*folder = NULL;
-	if (word && gt_recording_is_pid(word))
-		return gt_recording_of_process(word, folder, err);
-	result = gt_recording_choose(word, folder, err);
-	if (result == 0 && !gt_path_is_folder(*folder))
-		result = gt_fail(err, EINVAL, "%s is no recording's folder", *folder);
-	return result;
-}
-
 int gt_control_run(const struct gt_option *options, void *values, int argc, char **argv,
                    gt_control_act *act, struct gt_error *err)
 {
@@ -49,7 +34,7 @@ int gt_control_run(const struct gt_option *options, void *values, int argc, char
 		return left;
 	result = gt_recording_one(left, argv, err);
 	if (result == 0)
-		result = find(left > 0 ? argv[0] : NULL, &folder, err);
+		result = gt_recording_being_written(left > 0 ? argv[0] : NULL, &folder, err);
 	if (result == 0)
 		result = act(folder, values, err);
 	free(folder);
@@ -65,7 +50,7 @@ struct answers {
 	char waits_for[NAME_MAX + 1]; /* capture of one that has not followed */
 };
 
-static void see_answer(void *context, const struct gt_controlled *process)
+static void see_answer(void *context, const struct gt_arena_counts *process)
 {
 	struct answers *answers = context;
 
@@ -112,7 +97,7 @@ static int open_roll(const char *folder, struct gt_roll **roll, struct gt_error 
 	return *roll ? 0 : -err->code;
 }
 
-static void ignore(void *context, const struct gt_controlled *process)
+static void ignore(void *context, const struct gt_arena_counts *process)
 {
 	(void)context;
 	(void)process;
@@ -174,12 +159,12 @@ int gt_control_stop(const char *folder, void *values, struct gt_error *err)
 
 /* ---- status ---- */
 
-static void print_process(void *context, const struct gt_controlled *process)
+static void print_process(void *context, const struct gt_arena_counts *process)
 {
 	char line[NAME_MAX + 32];
 
 	(void)context;
-	snprintf(line, sizeof(line), "%-9s  %s", process->records ? "recording" : "paused",
+	snprintf(line, sizeof(line), "%-9s  %s", process->paused ? "paused" : "recording",
 	         process->capture);
 	gt_say_line(line, stdout);
 }

@@ -15,6 +15,7 @@
 
 #include "analysis/pending/triggers.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "cli/dump/dump.h"
 #include "cli/output/say.h"
 #include "collector/collector.h"
@@ -47,14 +48,6 @@ int gt_watcher_check(const char *dump_on, struct gt_error *err)
 	return dump_on ? gt_triggers_parse(&triggers, dump_on, err) : 0;
 }
 
-static gt_time now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (gt_time)now.tv_sec * SECOND_NS + now.tv_nsec;
-}
-
 static void dump(struct watch *watch, const char *why)
 {
 	char *into = gt_recording_dump_name(watch->wishes->folder);
@@ -85,7 +78,7 @@ static void wait_for_records(const struct watch *watch)
 /* A recording that nothing is in yet cannot be read. */
 static void look(struct watch *watch)
 {
-	const gt_time began_ns = now_ns();
+	const gt_time began_ns = gt_host_boottime();
 	struct gt_look look = {.looks = watch->looks, .since_ns = watch->looked_ns - SINCE_NS};
 	struct gt_error err = {0};
 	struct gt_trace trace;

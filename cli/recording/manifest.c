@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "cli/output/json.h"
 #include "cli/output/output.h"
 #include "cli/recording/recording.h"
@@ -45,11 +46,9 @@ struct gt_instant gt_instant_now(void)
 {
 	struct gt_instant instant = {0};
 	struct timespec real;
-	struct timespec boot;
 
 	(void)clock_gettime(CLOCK_REALTIME, &real);
-	(void)clock_gettime(CLOCK_BOOTTIME, &boot);
-	instant.boottime_ns = (int64_t)boot.tv_sec * 1000000000 + boot.tv_nsec;
+	instant.boottime_ns = gt_host_boottime();
 	gt_instant_of_day(&instant, &real);
 	return instant;
 }

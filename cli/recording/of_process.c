@@ -143,3 +143,16 @@ int gt_recording_of_process(const char *pid, char **path, struct gt_error *err)
 	return gt_fail(err, ENODATA,
 	               "neither process %s nor one that it started writes a recording now", pid);
 }
+
+int gt_recording_being_written(const char *word, char **folder, struct gt_error *err)
+{
+	int result;
+
+	*folder = NULL;
+	if (word && gt_recording_is_pid(word))
+		return gt_recording_of_process(word, folder, err);
+	result = gt_recording_choose(word, folder, err);
+	if (result == 0 && !gt_path_is_folder(*folder))
+		result = gt_fail(err, EINVAL, "%s is no recording's folder", *folder);
+	return result;
+}

@@ -16,4 +16,11 @@ bool gt_recording_is_pid(const char *word);
  */
 int gt_recording_of_process(const char *pid, char **path, struct gt_error *err);
 
+/*
+ * The folder of the recording that a word of a command means: one that is named, or that a process
+ * of this id writes; NULL: the one that would be read. The caller frees *folder. Fails too where it
+ * is a file.
+ */
+int gt_recording_being_written(const char *word, char **folder, struct gt_error *err);
+
 #endif

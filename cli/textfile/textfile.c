@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/textfile/textfile.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -27,14 +25,6 @@
 #include "model/view/view.h"
 
 #define SUFFIX ".prom"
-
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* ---- before the program ---- */
 
@@ -130,28 +120,19 @@ static void take(struct gt_textfile *textfile, const struct gt_arena_counts *cou
 		*gt_array_push(&textfile->processes) = *counts;
 }
 
+static void see_counts(void *textfile, const struct gt_arena_counts *counts)
+{
+	take(textfile, counts);
+}
+
 /* A process whose arena is gone has ended: its counts are what they were. */
 static void look_at_arenas(struct gt_textfile *textfile, const char *folder)
 {
-	DIR *directory = textfile->joins ? NULL : opendir(folder);
-	struct dirent *entry;
-
-	if (!directory)
+	if (textfile->joins || !gt_path_is_folder(folder))
 		return;
 	gt_array_each(struct gt_arena_counts, process, &textfile->processes)
 		process->is_live = false;
-	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is our own */
-	while ((entry = readdir(directory))) {
-		struct gt_arena_counts counts = {0};
-		char path[PATH_MAX];
-
-		if (gt_has_suffix(entry->d_name, GT_ARENA_SUFFIX) &&
-		    snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) <
-		            (int)sizeof(path) &&
-		    gt_arena_read_counts(path, &counts))
-			take(textfile, &counts);
-	}
-	closedir(directory);
+	(void)gt_arena_each_counts(folder, see_counts, textfile, NULL);
 }
 
 /*
@@ -249,7 +230,7 @@ static void write_now(struct gt_textfile *textfile, struct gt_told_run run,
 void gt_textfile_look(struct gt_textfile *textfile, const char *folder,
                       const struct gt_manifest *manifest)
 {
-	const int64_t time_ns = now_ns();
+	const int64_t time_ns = gt_host_boottime();
 	struct gt_told_run run;
 
 	if (!textfile->path || time_ns < textfile->next_ns)

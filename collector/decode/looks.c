@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "collector/decode/long_ago.h"
 #include "collector/stage.h"
 #include "format/file/reader.h"
@@ -169,14 +169,6 @@ static int begin(struct tail *tail, int fd, struct gt_error *err)
 	return result;
 }
 
-static gt_time now_ns(void)
-{
-	struct timespec now = {0};
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (gt_time)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int read_file(struct tail *tail, const char *path, struct gt_error *err)
 {
 	const int fd = gt_open_file(AT_FDCWD, path, O_RDONLY, err);
@@ -199,7 +191,7 @@ static int read_file(struct tail *tail, const char *path, struct gt_error *err)
 			(void)gt_fail(err, -result, "cannot read it: %s", gt_errno_text(-result));
 	}
 	close(fd);
-	*gt_array_push(&tail->marks) = (struct mark){now_ns(), tail->at};
+	*gt_array_push(&tail->marks) = (struct mark){gt_host_boottime(), tail->at};
 	return result;
 }
 

@@ -4,18 +4,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/sink/sink.h"
 #include "format/arena/files.h"
 #include "format/arena/live.h"
 #include "format/arena/salvage.h"
 #include "format/file/writer.h"
 #include "format/recording.h"
-
-#define SECOND_NS 1000000000u
 
 struct dump {
 	int fd;
@@ -33,10 +31,8 @@ static int append(void *context, const void *data, size_t size)
 static int load(struct dump *dump, const char *capture, const char *arena, struct gt_error *err)
 {
 	struct gt_error why = {0};
-	struct timespec now;
 
-	(void)clock_gettime(CLOCK_BOOTTIME, &now);
-	dump->began_ns = (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+	dump->began_ns = (uint64_t)gt_host_boottime();
 	if (gt_arena_is_live(arena) && gt_arena_load_live(&dump->arena, arena, &why) < 0 &&
 	    why.code != ENODATA && why.code != ENOENT)
 		return gt_fail(err, why.code, "cannot read %s: %s", arena, why.text);

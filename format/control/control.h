@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/arena/counts.h"
 #include "format/roll.h"
 
 struct gt_error;
@@ -46,19 +47,12 @@ uint64_t gt_order_give(struct gt_roll *roll, bool record);
 /* Before the first process: orders of an earlier run are over. */
 void gt_order_forget(struct gt_roll *roll);
 
-/* A process that is being recorded. */
-struct gt_controlled {
-	const char *capture; /* name of its capture file, valid during the call */
-	uint64_t followed;   /* the order that it followed last, 0: none */
-	bool records;        /* it is not paused */
-};
-
 /*
  * Calls see for each process whose recording goes on in the folder, on this machine. Returns how
  * many there are, or a negative errno value with a sentence.
  */
 int gt_control_each(const char *folder,
-                    void (*see)(void *context, const struct gt_controlled *process), void *context,
-                    struct gt_error *err);
+                    void (*see)(void *context, const struct gt_arena_counts *process),
+                    void *context, struct gt_error *err);
 
 #endif
