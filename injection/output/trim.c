@@ -16,7 +16,7 @@
 #include "injection/output/output.h"
 #include "injection/process/now.h"
 
-#define STEP_BYTES (16u << 20) /* copied in one turn: some milliseconds */
+#define STEP_BYTES (16u << 20) /* copied in one turn, between which the arena is drained */
 #define PARTS      64          /* marks in what is kept */
 #define LEAST      8           /* of what is kept by bytes one part in so many is worth a copy */
 

@@ -87,7 +87,7 @@ def test_control_times(bench):
 
 
 def test_control_running(bench):
-    """A kernel that runs when recording is paused, and one that runs when it goes on."""
+    """A kernel that runs when recording is paused has its end; one that was launched in the pause is not there."""
     with Told(bench, "control-running", [bench.find("told_steps")]) as told:
         told.order("steps 1")
         told.order("spin 500")
@@ -97,10 +97,11 @@ def test_control_running(bench):
         told.tell("start")
         told.order("wait")
         told.order("steps 1")
-        recording = told.end()
-    kernels = rows_of(bench, recording, "kernels")
-    ledger = {row["class"]: row["value"] for row in bench.report(recording, "summary")["ledger"] if row["value"]}
-    return {"kernels": [(row.get("end_ns", 0) - row.get("start_ns", 0)) // 1000000 for row in kernels], "ledger": ledger}
+        # One kernel of the first step, the one that spun, two of the second step.
+        figures = check(bench, told, (1, 1, 2), [(COMMAND, COMMAND)])
+    lasted_ms = sorted((row["end_ns"] - row["start_ns"]) // 1000000 for row in rows_of(bench, told.recording, "kernels"))
+    expect(lasted_ms[-1] in range(490, 600) and lasted_ms[-2] < 490, f"kernels took {lasted_ms} ms, one of them 500")
+    return {**figures, "kernels_ms": lasted_ms}
 
 
 def test_control_pytorch(bench):

@@ -11,12 +11,10 @@ import tempfile
 import threading
 import time
 
-from case import Case
+from kept import Kept
 from programs import FAKES, GPUTRACE, PATIENCE_S, SECOND, environment, tool
 from recordings import Recording
 from steps import Steps
-
-KEPT = 7  # GT_CAUSE_KEPT
 
 
 def steps_stem(folder):
@@ -28,53 +26,6 @@ def size_of(path):
         return path.stat().st_size
     except FileNotFoundError:
         return 0
-
-
-class Kept(Case):
-    def steps(self, *options):
-        steps = Steps(self.folder, *options)
-        self.addCleanup(steps.program.kill)
-        return steps
-
-    def run_for(self, steps, seconds):
-        """Steps, in so many seconds; how many and how many launches they had."""
-        end = time.monotonic() + seconds
-        count = launches = 0
-        while time.monotonic() < end:
-            launches = steps.step()
-            count += 1
-            time.sleep(0.01)
-        return count, launches
-
-    def check_kept_ledger(self, recording, kept):
-        recording.ledger["kernels_without_call"] = 0
-        self.check_ledger(recording, kept)
-
-    def check(self, recording, count, launches, was_killed=False):
-        """The last steps are there, each whole, and what is gone was counted."""
-        ledger = recording.ledger
-        self.assertGreater(ledger["kernels_gone"], 0)
-        self.assertEqual(recording.tables["kernels"] + ledger["kernels_gone"], launches)
-        # Kernels that went on have no launch any more.
-        kept = recording.tables["kernels"] - ledger["kernels_without_call"]
-        if was_killed:
-            self.assertEqual((ledger["launches"], ledger["launches_missing"]), (kept, 0))
-        else:
-            self.check_kept_ledger(recording, kept)
-        self.assertEqual(ledger.get("ranges_torn", 0), 0)
-        self.assertEqual([name for name, value in ledger.items() if name.startswith("missing_") and value], [])
-        steps = [row for row in recording.rows("ranges") if row["text"] == "step"]
-        self.assertGreater(len(steps), 2)
-        # The Nth step has N kernels.
-        kernels = sorted(row["start_ns"] for row in recording.rows("kernels"))
-        for back, step in enumerate([] if was_killed else reversed(steps[1:])):
-            inside = sum(step["start_ns"] <= start <= step["end_ns"] for start in kernels)
-            self.assertEqual(inside, count - back)
-        pause, = recording.rows("pauses")
-        self.assertEqual((pause["paused_by"], pause["resumed_by"]), (KEPT, KEPT))
-        # All memory is known, also what was allocated long ago.
-        self.assertEqual(recording.report("memory")["devices"][0]["allocations"], count)
-        return pause
 
 
 class Keep(Kept):
@@ -90,6 +41,23 @@ class Keep(Kept):
         self.assertIn("--keep-last", tool("report", steps.path))
         device, = recording.report("gaps")["devices"]
         self.assertLess(device["span_ns"], 2.5 * SECOND)
+
+    def test_each_process_has_its_own_part(self):
+        """Two ranks of one recording, one of which ended long before: each has all it did, or counts what is gone."""
+        one = self.steps("--keep-last", "1s", "--join")
+        self.run_for(one, 3)
+        other = Steps(self.folder, "--keep-last", "1s", "--join", stem=one.stem)
+        self.addCleanup(other.program.kill)
+        short = other.step(5)
+        other.end()
+        launched = one.step(1)
+        recording = one.end()
+        ledger = recording.ledger
+        self.assertEqual(recording.tables["processes"], 2)
+        self.assertEqual(recording.tables["kernels"] + ledger["kernels_gone"], launched + short)
+        self.check_kept_ledger(recording, recording.tables["kernels"] - ledger["kernels_without_call"])
+        # The pause of one is none of the other's.
+        self.assertEqual(len(recording.rows("pauses")), 1)
 
     def test_a_process_that_is_killed(self):
         steps = self.steps("--keep-last", "1s")
